@@ -37,6 +37,7 @@ from app.exchange.backup import put_back
 from app.history.errors import InUseError
 from app.history.history import History, default_path
 from app.history.records import label_of
+from app.language import tr
 from app.licences import own_version
 from app.models.presenter import ModelsPresenter
 from app.own_data import delete, everything
@@ -487,7 +488,7 @@ def say_on_screen(error: HeadstartError) -> None:
     theme.apply(app, theme.resolve("system", app))
     box = MessageBox(None, "Headstart", str(error))
     box.set_details(error.detail)
-    box.add("Close", kind="primary")
+    box.add(tr("Close"), kind="primary")
     box.exec()
 
 

@@ -19,6 +19,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication
 
 from app.files import keep_private, refuse_pipe
+from app.language import tr
 from app.widgets.message_box import MessageBox
 
 log = logging.getLogger("headstart.crash")
@@ -117,13 +118,16 @@ class CrashHooks(QObject):
         dialog = MessageBox(
             QApplication.activeWindow(),
             "Headstart",
-            "Something went wrong that Headstart did not expect.",
-            "Your conversations are kept. If it happens again, restart the program and report it with the details. "
-            f"They are also in {self.log_file}.",
+            tr("Something went wrong that Headstart did not expect."),
+            tr(
+                "Your conversations are kept. If it happens again, restart the program and report it "
+                "with the details. They are also in {log_file}.",
+                log_file=self.log_file,
+            ),
         )
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.add("Copy details", self._copy, closes=False)
-        dialog.add("Close", kind="primary")
+        dialog.add(tr("Copy details"), self._copy, closes=False)
+        dialog.add(tr("Close"), kind="primary")
         dialog.destroyed.connect(self._forget_dialog)
         return dialog
 

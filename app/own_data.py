@@ -16,10 +16,19 @@ from pathlib import Path
 from app import settings
 from app.command.logs import log_path
 from app.history.history import default_path
+from app.language import tr
 from engine import blocks_dir, data_dir, models_dir, runtimes_dir
 
-CONVERSATIONS, SETTINGS, CACHE = "Conversations and saved system prompts", "Settings", "Prompts kept on disk"
-MODELS, RUNTIMES, LOGS = "Models that Headstart fetched or converted", "Software for the graphics card", "Log files"
+CONVERSATIONS, SETTINGS, CACHE = (
+    tr("Conversations and saved system prompts"),
+    tr("Settings"),
+    tr("Prompts kept on disk"),
+)
+MODELS, RUNTIMES, LOGS = (
+    tr("Models that Headstart fetched or converted"),
+    tr("Software for the graphics card"),
+    tr("Log files"),
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,8 @@ from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
+from app.language import tr
+
 MILLION = 1_000_000
 
 
@@ -70,12 +72,17 @@ def in_words(requests: Iterable[Used]) -> str:
     """A line for each service: "OpenAI GPT-4.1 (prices of 2025-04): $0.0012 with its cache, $0.0300 without"."""
     sums = bills(requests)
     return "\n".join(
-        f"{service.name} (prices of {service.as_of}): {dollars(sums[service.name].with_caching)} with its cache, "
-        f"{dollars(sums[service.name].without)} without"
+        tr(
+            "{name} (prices of {as_of}): {dollars} with its cache, {dollars2} without",
+            name=service.name,
+            as_of=service.as_of,
+            dollars=dollars(sums[service.name].with_caching),
+            dollars2=dollars(sums[service.name].without),
+        )
         for service in services()
     )
 
 
 def dollars(amount: float) -> str:
     """ "$0.0012", "$3.40"."""
-    return f"${amount:,.2f}" if amount >= 1 else f"${amount:.4f}"
+    return tr("${amount:,.2f}", amount=amount) if amount >= 1 else tr("${amount:.4f}", amount=amount)

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
+from app.language import numeral, plural, tr
 from engine import CacheView, Divergence, ModelInfo, Preview, Role, Sampling, TurnStats
 
 
@@ -16,10 +17,10 @@ def seconds(value: float) -> str:
     if math.isnan(value):
         return "…"
     if value < 0.01:
-        return f"{value * 1000:.0f} ms"
+        return tr("{value:.0f} ms", value=value * 1000)
     if value < 0.0995:
-        return f"{value:.3f} s"
-    return f"{value:.2f} s" if value < 10 else f"{value:,.1f} s"
+        return tr("{value:.3f} s", value=value)
+    return tr("{value:.2f} s", value=value) if value < 10 else tr("{value:,.1f} s", value=value)
 
 
 def size(count: float) -> str:
@@ -31,34 +32,35 @@ def size(count: float) -> str:
 def scaled(count: float, whole: float) -> tuple[str, str]:
     """Bytes as a number in the unit that suits `whole`, and that unit."""
     if whole >= 999.5e6:
-        return f"{count / 1e9:.1f}", "GB"
+        return numeral(count / 1000000000.0, ".1f"), "GB"
     if 0 < whole < 999.5e3:
-        return f"{count / 1e3:.0f}", "kB"
-    return f"{count / 1e6:.{1 if 0 < whole < 9.95e6 else 0}f}", "MB"
+        return numeral(count / 1000.0, ".0f"), "kB"
+    return numeral(count / 1000000.0, f".{(1 if 0 < whole < 9950000.0 else 0)}f"), "MB"
 
 
 def behind_gpu(memory_bytes: int) -> str:
     """What of the cache lies in main memory because the GPU had no room for it any more; "" where nothing does."""
-    return f"{size(memory_bytes)} in main memory behind the GPU" if memory_bytes else ""
+    return tr("{size} in main memory behind the GPU", size=size(memory_bytes)) if memory_bytes else ""
 
 
 def beside_cache(overhead_bytes: int) -> str:
     """What the engine keeps beside keys and values: "12 MB beside it for texts and token ids", "" below 1 MB."""
-    return f"{size(overhead_bytes)} beside it for texts and token ids" if overhead_bytes >= 1_000_000 else ""
+    return (
+        tr("{size} beside it for texts and token ids", size=size(overhead_bytes)) if overhead_bytes >= 1_000_000 else ""
+    )
 
 
 def time_ago(age_s: float) -> str:
     """A time that has passed, in whole units: "40 s ago", "3 min ago", "2 h ago", "5 days ago"."""
     if age_s < 60:
-        return f"{int(age_s)} s ago"
+        return tr("{age_s} s ago", age_s=int(age_s))
     if age_s < 3600:
-        return f"{int(age_s) // 60} min ago"
-    return f"{int(age_s) // 3600} h ago" if age_s < 48 * 3600 else f"{int(age_s) // 86_400} days ago"
-
-
-def counted(number: int, thing: str) -> str:
-    """ "1 token", "3,012 tokens"."""
-    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
+        return tr("{age_s} min ago", age_s=int(age_s) // 60)
+    return (
+        tr("{age_s} h ago", age_s=int(age_s) // 3600)
+        if age_s < 48 * 3600
+        else tr("{age_s} days ago", age_s=int(age_s) // 86400)
+    )
 
 
 LEAST_ESTIMATE_S = 0.5
@@ -70,14 +72,14 @@ ERROR = 0.25
 def about_seconds(value: float) -> str:
     """An estimated duration without false digits: "0.2 s", "1.7 s", "14 s", "3 min"; never less than "0.01 s"."""
     value = max(value, 0.01)
-    return f"{_rounded(value)} s" if value < 120 else f"{_rounded(value / 60)} min"
+    return f"{_rounded(value)} s" if value < 120 else tr("{rounded} min", rounded=_rounded(value / 60))
 
 
 def estimated_seconds(value: float) -> str:
     """An estimated duration as the span in which it lies: "3 to 5 s", "1.5 to 2 min"."""
     unit, name = (1.0, "s") if value < 120 else (60.0, "min")
     low, high = _rounded((1 - ERROR) * value / unit), _rounded((1 + ERROR) * value / unit)
-    return f"{low} to {high} {name}" if low != high else f"{low} {name}"
+    return tr("{low} to {high} {name}", low=low, high=high, name=name) if low != high else f"{low} {name}"
 
 
 def _rounded(value: float) -> str:
@@ -86,7 +88,7 @@ def _rounded(value: float) -> str:
     leading = f"{value:.1e}"[:3]
     digits = 2 if power >= 1 or (leading[0] == "1" and leading != "1.0") else 1
     places = digits - 1 - power
-    return f"{round(value, places):,.{max(0, places)}f}"
+    return numeral(round(value, places), f",.{max(0, places)}f")
 
 
 def knows_cold(stats: TurnStats) -> bool:
@@ -96,7 +98,11 @@ def knows_cold(stats: TurnStats) -> bool:
 
 def cold_time(stats: TurnStats) -> str:
     """What a turn would have taken from scratch: "3.45 s" where that was measured, else "about 3 to 5 s"."""
-    return seconds(stats.cold_ttft_s) if stats.cold_measured else f"about {estimated_seconds(stats.cold_ttft_s)}"
+    return (
+        seconds(stats.cold_ttft_s)
+        if stats.cold_measured
+        else tr("about {estimated_seconds}", estimated_seconds=estimated_seconds(stats.cold_ttft_s))
+    )
 
 
 def times_sooner(ttft_s: float, cold_s: float, measured: bool) -> str:
@@ -106,9 +112,11 @@ def times_sooner(ttft_s: float, cold_s: float, measured: bool) -> str:
     if ratio < (1.1 if measured else 1 / (1 - ERROR)):
         return ""
     if measured:
-        return f"{ratio:.1f} times sooner" if ratio < 3 else f"{ratio:,.0f} times sooner"
+        return (
+            tr("{ratio:.1f} times sooner", ratio=ratio) if ratio < 3 else tr("{ratio:,.0f} times sooner", ratio=ratio)
+        )
     step = 0.5 if ratio < 3 else 1 if ratio < 10 else 5 if ratio < 100 else 50
-    return f"about {round(ratio / step) * step:,.{1 if step < 1 else 0}f} times sooner"
+    return tr("about {ratio} times sooner", ratio=numeral(round(ratio / step) * step, f",.{(1 if step < 1 else 0)}f"))
 
 
 def result(stats: TurnStats, finish_reason: str = "") -> tuple[str, str]:
@@ -116,18 +124,16 @@ def result(stats: TurnStats, finish_reason: str = "") -> tuple[str, str]:
     ending = ENDINGS.get(finish_reason, "")
     if stats.ttft_s is None:
         return "", ending
-    after = f"irst word after {seconds(stats.ttft_s)}"
-    if not stats.reused_tokens:
-        is_long = stats.ttft_s >= LEAST_ESTIMATE_S
-        return (
-            (f"F{after}", _joined("", ending)) if not is_long else ("", _joined(f"Read from scratch: f{after}", ending))
-        )
-    if not knows_cold(stats):
-        return f"F{after}", _joined("", ending)
+    time = seconds(stats.ttft_s)
+    after = tr("First word after {time}", time=time)
+    if not stats.reused_tokens and stats.ttft_s >= LEAST_ESTIMATE_S:
+        return "", _joined(tr("Read from scratch: first word after {time}", time=time), ending)
+    if not stats.reused_tokens or not knows_cold(stats):
+        return after, _joined("", ending)
     share = _shares(stats)
     if times_sooner(stats.ttft_s, stats.cold_ttft_s, stats.cold_measured):
-        return f"F{after}", _joined(f"instead of {cold_time(stats)}, {share}", ending)
-    return f"F{after}", _joined(f"no sooner than from scratch, {share}", ending)
+        return after, _joined(tr("instead of {cold_time}, {share}", cold_time=cold_time(stats), share=share), ending)
+    return after, _joined(tr("no sooner than from scratch, {share}", share=share), ending)
 
 
 def _joined(*parts: str) -> str:
@@ -137,25 +143,44 @@ def _joined(*parts: str) -> str:
 def _shares(stats: TurnStats) -> str:
     """ "87% remembered, 12% read ahead", as far as either was."""
     remembered = stats.reused_tokens - stats.ahead_tokens
-    parts = [f"{percent(remembered, stats.prompt_tokens)} remembered{_disk_words(stats)}"] if remembered else []
-    parts += [f"{percent(stats.ahead_tokens, stats.prompt_tokens)} read ahead"] if stats.ahead_tokens else []
+    parts = (
+        [
+            tr(
+                "{percent} remembered{disk_words}",
+                percent=percent(remembered, stats.prompt_tokens),
+                disk_words=_disk_words(stats),
+            )
+        ]
+        if remembered
+        else []
+    )
+    parts += (
+        [tr("{percent} read ahead", percent=percent(stats.ahead_tokens, stats.prompt_tokens))]
+        if stats.ahead_tokens
+        else []
+    )
     return ", ".join(parts)
 
 
 def _disk_words(stats: TurnStats) -> str:
-    return ", from disk" if 2 * stats.disk_tokens > stats.reused_tokens else ""
+    return tr(", from disk") if 2 * stats.disk_tokens > stats.reused_tokens else ""
 
 
 def figures(stats: TurnStats) -> str:
     """The figures of a turn in one line: tokens remembered, read and written, and how quickly."""
     remembered = stats.reused_tokens - stats.ahead_tokens
     parts = [
-        f"{remembered:,} of {tokens(stats.prompt_tokens)} remembered{from_disk(stats.disk_tokens)}",
-        *([f"{stats.ahead_tokens:,} read ahead"] if stats.ahead_tokens else []),
-        f"{stats.computed_tokens:,} read",
-        f"{stats.written_tokens:,} written",
+        tr(
+            "{remembered:,} of {tokens} remembered{from_disk}",
+            remembered=remembered,
+            tokens=tokens(stats.prompt_tokens),
+            from_disk=from_disk(stats.disk_tokens),
+        ),
+        *([tr("{ahead_tokens:,} read ahead", ahead_tokens=stats.ahead_tokens)] if stats.ahead_tokens else []),
+        tr("{computed_tokens:,} read", computed_tokens=stats.computed_tokens),
+        tr("{written_tokens:,} written", written_tokens=stats.written_tokens),
     ]
-    parts += [f"{stats.tokens_per_s:,.0f} tokens a second"] if stats.tokens_per_s else []
+    parts += [tr("{tokens_per_s:,.0f} tokens a second", tokens_per_s=stats.tokens_per_s)] if stats.tokens_per_s else []
     parts += [written_ahead(stats)] if stats.guessed_tokens else []
     return " · ".join(parts)
 
@@ -165,9 +190,16 @@ def written_ahead(stats: TurnStats) -> str:
     if not stats.guessed_tokens:
         return ""
     each = (
-        f"{stats.accepted_tokens / stats.passes:.1f} tokens a pass written ahead" if stats.passes else "written ahead"
+        tr("{accepted_tokens:.1f} tokens a pass written ahead", accepted_tokens=stats.accepted_tokens / stats.passes)
+        if stats.passes
+        else tr("written ahead")
     )
-    return f"{each}, {stats.accepted_tokens:,} of {stats.guessed_tokens:,} guesses held"
+    return tr(
+        "{each}, {accepted_tokens:,} of {guessed_tokens:,} guesses held",
+        each=each,
+        accepted_tokens=stats.accepted_tokens,
+        guessed_tokens=stats.guessed_tokens,
+    )
 
 
 def percent(part: int, whole: int) -> str:
@@ -177,20 +209,20 @@ def percent(part: int, whole: int) -> str:
     share = 100 * part / whole
     if 0 < share < 1:
         return "<1%"
-    return f"{min(share, 99.0) if part < whole else share:.0f}%"
+    return tr("{words:.0f}%", words=min(share, 99.0) if part < whole else share)
 
 
 def thought(stats: TurnStats | None, is_running: bool) -> str:
     """The line over a thought: "Thinking… 2.1 s", "Thought for 3.2 s, 140 tokens"; less where less is known."""
     if is_running:
-        return f"Thinking… {_short(stats.thought_s)}" if stats and stats.thought_s else "Thinking…"
+        return tr("Thinking… {short}", short=_short(stats.thought_s)) if stats and stats.thought_s else tr("Thinking…")
     if stats is None or not stats.thought_tokens:
-        return "Thought"
-    return f"Thought for {_short(stats.thought_s)}, {tokens(stats.thought_tokens)}"
+        return tr("Thought")
+    return tr("Thought for {short}, {tokens}", short=_short(stats.thought_s), tokens=tokens(stats.thought_tokens))
 
 
 def _short(value: float) -> str:
-    return f"{max(value, 0.01):.2f} s" if value < 1 else f"{value:,.1f} s"
+    return tr("{max:.2f} s", max=max(value, 0.01)) if value < 1 else tr("{value:,.1f} s", value=value)
 
 
 def shortened_line(text: str, most: int) -> str:
@@ -201,15 +233,15 @@ def shortened_line(text: str, most: int) -> str:
 
 def from_disk(count: int) -> str:
     """What is said behind a number of remembered tokens: " (512 from disk)", or nothing where none were."""
-    return f" ({count:,} from disk)" if count else ""
+    return tr(" ({count:,} from disk)", count=count) if count else ""
 
 
 ENDINGS = {
-    "length": "length limit",
-    "stopped": "stopped",
-    "failed": "broken off by an error",
-    "interrupted": "broken off when the program ended",
-    "edited": "written by you",
+    "length": tr("length limit"),
+    "stopped": tr("stopped"),
+    "failed": tr("broken off by an error"),
+    "interrupted": tr("broken off when the program ended"),
+    "edited": tr("written by you"),
 }
 """How an answer ended, where it is not its own end."""
 
@@ -218,121 +250,176 @@ def next_prompt(preview: Preview) -> str:
     """What sending now would cost, or that it does not fit."""
     too_many = preview.prompt_tokens - preview.context_length + 1
     if too_many > 0:
-        return f"{tokens(too_many)} too long for this model"
+        return tr("{tokens} too long for this model", tokens=tokens(too_many))
     if preview.is_elsewhere:
-        had = f"the first {preview.reused_tokens:,} as sent before" if preview.reused_tokens else ""
+        had = (
+            tr("the first {reused_tokens:,} as sent before", reused_tokens=preview.reused_tokens)
+            if preview.reused_tokens
+            else ""
+        )
         return _joined(tokens(preview.prompt_tokens), had)
-    first_word = f"first word in about {about_seconds(preview.seconds)}"
+    first_word = tr("first word in about {about_seconds}", about_seconds=about_seconds(preview.seconds))
     if not preview.ahead_tokens:
         return _joined(_remembered(preview), first_word)
     remembered = preview.reused_tokens - preview.ahead_tokens  # without the whole: there is no room for it
-    return _joined(f"{remembered:,} remembered{from_disk(preview.disk_tokens)}", read_ahead(preview), first_word)
+    return _joined(
+        tr("{remembered:,} remembered{from_disk}", remembered=remembered, from_disk=from_disk(preview.disk_tokens)),
+        read_ahead(preview),
+        first_word,
+    )
 
 
 def read_ahead(preview: Preview) -> str:
     """How much of what no turn before has left is read already: "read ahead: 212 of 230"; "" where nothing is."""
     ahead = preview.ahead_tokens
-    return f"read ahead: {ahead:,} of {ahead + preview.computed_tokens:,}" if ahead else ""
+    return (
+        tr("read ahead: {ahead:,} of {ahead2:,}", ahead=ahead, ahead2=ahead + preview.computed_tokens) if ahead else ""
+    )
 
 
 def this_prompt(preview: Preview, done: int) -> str:
     """What became of the prompt that is being answered, of which `done` tokens are computed by now."""
     total = preview.computed_tokens
-    before = _joined(_remembered(preview), f"{preview.ahead_tokens:,} read ahead" if preview.ahead_tokens else "")
+    before = _joined(
+        _remembered(preview),
+        tr("{ahead_tokens:,} read ahead", ahead_tokens=preview.ahead_tokens) if preview.ahead_tokens else "",
+    )
     if not done:
-        return f"{before} · {total:,} to read"
-    return f"{before} · {f'{done:,} of ' if done < total else ''}{total:,} read"
+        return tr("{before} · {total:,} to read", before=before, total=total)
+    return tr(
+        "{before} · {words}{total:,} read",
+        before=before,
+        words=tr("{done:,} of ", done=done) if done < total else "",
+        total=total,
+    )
 
 
 def cost_of_reading_ahead(view: CacheView) -> str:
     """A sentence on what was read ahead in vain so far; "" where nothing was read ahead."""
     if not view.ahead_tokens:
         return ""
-    sent = "all of them were sent" if not view.unasked_tokens else f"{view.unasked_tokens:,} of them nobody sent so far"
-    return f"{tokens(view.ahead_tokens)} were read ahead since the model was opened; {sent}."
+    sent = (
+        tr("all of them were sent")
+        if not view.unasked_tokens
+        else tr("{unasked_tokens:,} of them nobody sent so far", unasked_tokens=view.unasked_tokens)
+    )
+    return tr(
+        "{tokens} were read ahead since the model was opened; {sent}.", tokens=tokens(view.ahead_tokens), sent=sent
+    )
 
 
 def _remembered(preview: Preview) -> str:
     disk = from_disk(preview.disk_tokens)
-    return f"{preview.reused_tokens - preview.ahead_tokens:,} of {tokens(preview.prompt_tokens)} remembered{disk}"
+    return tr(
+        "{reused_tokens:,} of {tokens} remembered{disk}",
+        reused_tokens=preview.reused_tokens - preview.ahead_tokens,
+        tokens=tokens(preview.prompt_tokens),
+        disk=disk,
+    )
 
 
 def recomputes(preview: Preview) -> str:
     """What a change of an earlier message costs."""
-    are = "is" if preview.computed_tokens == 1 else "are"
+    count = preview.computed_tokens
     if preview.is_elsewhere:
-        return f"{tokens(preview.computed_tokens)} {are} others than sent before"
-    return f"{tokens(preview.computed_tokens)} {are} read again, about {about_seconds(preview.seconds)}"
+        return plural(
+            "{count:,} token is another than sent before", "{count:,} tokens are others than sent before", count
+        )
+    return plural(
+        "{count:,} token is read again, about {time}",
+        "{count:,} tokens are read again, about {time}",
+        count,
+        time=about_seconds(preview.seconds),
+    )
 
 
 def tokens(count: int) -> str:
     """A number of tokens: "1 token", "3,120 tokens"."""
-    return counted(count, "token")
+    return plural("{count:,} token", "{count:,} tokens", count)
 
 
 def token_cost(model: ModelInfo) -> str:
     """What the cache takes for each token of this model: "One token costs 22.5 kB"; "" for one on a server, which
     costs no memory here."""
     cost = model.cached_bytes_per_token
-    return f"One token costs {cost / 1000:,.1f} kB" if cost else ""
+    return tr("One token costs {cost:,.1f} kB", cost=cost / 1000) if cost else ""
 
 
 def least_budget(model: ModelInfo) -> str:
     """The least that the cache of this model can do with, and why: "189 MB: one whole conversation of 8,192 tokens"."""
     least = model.context_length * model.kv_bytes_per_token
-    return f"{size(least)}: one whole conversation of {tokens(model.context_length)}"
+    return tr("{size}: one whole conversation of {tokens}", size=size(least), tokens=tokens(model.context_length))
 
 
 def raised_budget(model: ModelInfo, asked_bytes: int) -> str:
     """A sentence where the budget asked for is too little for this model; "" where it is enough, or 0 for automatic."""
     if not 0 < asked_bytes < model.context_length * model.kv_bytes_per_token:
         return ""
-    return f"{size(asked_bytes)} is too little memory for {model.name}. It takes {least_budget(model)}."
+    return tr(
+        "{size} is too little memory for {name}. It takes {least_budget}.",
+        size=size(asked_bytes),
+        name=model.name,
+        least_budget=least_budget(model),
+    )
 
 
 def ordinal(number: int) -> str:
     """ "1st", "2nd", "3rd", "4th"."""
     ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
-    return f"{number:,}{ending}"
+    return tr("{number:,}{ending}", about="1st, 2nd, 3rd", number=number, ending=ending)
 
 
 def ordinal_message(role: Role, number: int) -> str:
     """A message by its place among those of its role, counted from 1: "your 2nd message", "the 3rd answer"."""
     if role == "system":
-        return "the system prompt"
+        return tr("the system prompt")
     return {
-        "user": f"your {ordinal(number)} message",
-        "assistant": f"the {ordinal(number)} answer",
-        "tool": f"the {ordinal(number)} tool result",
+        "user": tr("your {ordinal} message", ordinal=ordinal(number)),
+        "assistant": tr("the {ordinal} answer", ordinal=ordinal(number)),
+        "tool": tr("the {ordinal} tool result", ordinal=ordinal(number)),
     }[role]
 
 
 def context(preview: Preview) -> str:
     """How much of the model's context is left with the next prompt."""
     left = max(0, preview.context_length - preview.prompt_tokens)
-    return f"Room left: {percent(left, preview.context_length)} of {tokens(preview.context_length)}"
+    return tr(
+        "Room left: {percent} of {tokens}",
+        percent=percent(left, preview.context_length),
+        tokens=tokens(preview.context_length),
+    )
 
 
 def reading(done: int, total: int, seconds_left: float) -> str:
     """How far the prompt is read."""
-    left = f", about {about_seconds(seconds_left)} left" if done < total else ""
-    return f"reading {done:,} of {total:,} tokens{left}"
+    left = tr(", about {about_seconds} left", about_seconds=about_seconds(seconds_left)) if done < total else ""
+    return tr("reading {done:,} of {total:,} tokens{left}", done=done, total=total, left=left)
 
 
 def sampling(values: Sampling, thinking: str = "") -> str:
     """The two settings most people change, and what was chosen about thoughts."""
-    chosen = "Greedy" if values.temperature == 0 else f"Temperature {values.temperature:g} · top-p {values.top_p:g}"
-    return f"{chosen} · thinking {thinking}" if thinking else chosen
+    chosen = (
+        tr("Greedy")
+        if values.temperature == 0
+        else tr("Temperature {temperature:g} · top-p {top_p:g}", temperature=values.temperature, top_p=values.top_p)
+    )
+    return tr("{chosen} · thinking {thinking}", chosen=chosen, thinking=thinking) if thinking else chosen
 
 
 def change_of_prompt(now: Preview, other: Preview) -> str:
     """What it costs to send another prompt in place of the one of now: what is cached of this and not of the other, and
     how much longer that is."""
     again, longer = now.reused_tokens - other.reused_tokens, other.prompt_tokens - now.prompt_tokens
-    read = "nothing is read again"
+    read = tr("nothing is read again")
     if abs(again) > 1:
-        read = f"about {tokens(again)} are read again" if again > 0 else f"about {tokens(-again)} fewer are read"
-    return f"{read}, and each prompt is about {tokens(longer)} longer" if longer > 1 else read
+        read = (
+            tr("about {tokens} are read again", tokens=tokens(again))
+            if again > 0
+            else tr("about {tokens} fewer are read", tokens=tokens(-again))
+        )
+    return (
+        tr("{read}, and each prompt is about {tokens} longer", read=read, tokens=tokens(longer)) if longer > 1 else read
+    )
 
 
 def is_worth_saying(divergence: Divergence, computed_tokens: int) -> bool:
@@ -347,17 +434,18 @@ def ago(moment: float, now: float | None = None) -> str:
     age = now - moment
     then, today = datetime.fromtimestamp(moment), datetime.fromtimestamp(now)
     if age < 60:
-        return "now"
+        return tr("now")
     if age < 3600 or then.date() == today.date():
         return time_ago(age)
     if (today.date() - then.date()).days == 1:
-        return "yesterday"
-    return then.strftime("%d %b").lstrip("0") if then.year == today.year else then.strftime("%d %b %Y").lstrip("0")
+        return tr("yesterday")
+    day = tr("{day} {month}", day=then.day, month=MONTHS[then.month - 1][:3])
+    return day if then.year == today.year else f"{day} {then.year}"
 
 
 MONTHS = (
-    *("January", "February", "March", "April", "May", "June"),
-    *("July", "August", "September", "October", "November", "December"),
+    *(tr("January"), tr("February"), tr("March"), tr("April"), tr("May"), tr("June")),
+    *(tr("July"), tr("August"), tr("September"), tr("October"), tr("November"), tr("December")),
 )
 
 
@@ -367,8 +455,8 @@ def day_group(moment: float, now: float) -> tuple[str, float, float]:
     today = datetime.fromtimestamp(now).replace(hour=0, minute=0, second=0, microsecond=0)
     begins = today.timestamp()
     if moment >= begins:
-        return "Today", begins, math.inf
-    for name, days in (("Yesterday", 1), ("Previous 7 days", 7)):
+        return tr("Today"), begins, math.inf
+    for name, days in ((tr("Yesterday"), 1), (tr("Previous 7 days"), 7)):
         begins, ends = (today - timedelta(days=days)).timestamp(), begins
         if moment >= begins:
             return name, begins, ends

@@ -12,9 +12,10 @@ from PySide6.QtGui import QColor, QPainter, QPen
 
 from app.charts.axes import Mark, scale_end
 from app.charts.plot import PixelItem, Plot, mixed
+from app.language import tr
 from app.theme import Theme
 
-OF_ALL = "all conversations, newest last"
+OF_ALL = tr("all conversations, newest last")
 """Stands under turns that have no number of their own."""
 FEWEST_SLOTS = 8
 MOST_SLOTS = 32

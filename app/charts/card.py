@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QGraphicsView, QHBoxLayout, QSizePolicy, QToolButt
 from app.charts.axes import Axis, Scale
 from app.charts.export import SaveButton, Table, as_csv, as_png, as_svg
 from app.charts.plot import Plot, mixed
+from app.language import tr
 from app.theme import SMALL, Theme, text_font
 from app.widgets.explain import Explain
 from app.widgets.icons import icon
@@ -43,7 +44,7 @@ class Card(QWidget):
         plot: Plot,
         legend: Sequence[tuple[str, str, float]],
         about: str,
-        across: str = "turn",
+        across: str = tr("turn"),
     ) -> None:
         super().__init__()
         self.plot, self.theme = plot, theme
@@ -256,8 +257,8 @@ class FoldButton(QToolButton):
         """Show whether the part is folded."""
         self.is_folded = is_folded
         self.setIcon(icon("next" if is_folded else "down"))
-        self.setToolTip(tool_tip("Show this part" if is_folded else "Fold this part"))
-        self.setAccessibleDescription("folded" if is_folded else "")
+        self.setToolTip(tool_tip(tr("Show this part") if is_folded else tr("Fold this part")))
+        self.setAccessibleDescription(tr("folded") if is_folded else "")
 
 
 class Legend(QWidget):
@@ -272,7 +273,7 @@ class Legend(QWidget):
         self._entries, self._theme, self._ground = tuple(entries), theme, ground
         self.setFont(text_font(SMALL))
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        self.setAccessibleName("Colours: " + ", ".join(word for word, _, _ in entries))
+        self.setAccessibleName(tr("Colours: ") + ", ".join(word for word, _, _ in entries))
 
     def set_theme(self, theme: Theme) -> None:
         """Use the colours of this theme from now on."""

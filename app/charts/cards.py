@@ -13,6 +13,7 @@ from app.charts.export import Table
 from app.charts.headline import stats_of
 from app.charts.memory import PARTS, MemoryPlot
 from app.charts.series import TTFT_PARTS, MemorySeries, TurnSeries, used_bytes
+from app.language import tr
 from app.theme import Theme
 from app.words import (
     LEAST_ESTIMATE_S,
@@ -33,7 +34,7 @@ WINDOW_S = 600.0
 NOTHING = "–"
 MOST_LETTERS = 24
 """Of the title of a conversation, which has to leave room for the figures beside it."""
-PART_NAMES = ("queue", "template", "look-up", "restore", "prefill", "first token")
+PART_NAMES = (tr("queue"), tr("template"), tr("look-up"), tr("restore"), tr("prefill"), tr("first token"))
 """The parts of the time to first token in words, in the order of TTFT_PARTS."""
 
 
@@ -43,8 +44,12 @@ class FirstTokenCard(Card):
 
     def __init__(self, turns: TurnSeries, theme: Theme) -> None:
         self.bars, self.turns = BarsPlot(theme, words.scale_seconds), turns
-        legend = [("with Headstart", "reused", 1.0), ("from scratch", "cold", 1.0), ("instead of", "cold", 0.5)]
-        super().__init__("First word", theme, self.bars, legend, about="first token")
+        legend = [
+            (tr("with Headstart"), "reused", 1.0),
+            (tr("from scratch"), "cold", 1.0),
+            (tr("instead of"), "cold", 0.5),
+        ]
+        super().__init__(tr("First word"), theme, self.bars, legend, about="first token")
 
     def copy(self) -> FirstTokenCard:
         return FirstTokenCard(self.turns, self.theme)
@@ -63,7 +68,7 @@ class FirstTokenCard(Card):
     def speak(self) -> None:
         rows = self.turns.rows(MOST_SLOTS)
         if not len(rows):
-            self.say("First word", NOTHING, "")
+            self.say(tr("First word"), NOTHING, "")
             return
         row = rows[self.place]
         stats = stats_of(row)
@@ -73,14 +78,18 @@ class FirstTokenCard(Card):
         if self.hovering:
             self.say(turn_name(self.turns, self.place), words.exact_seconds(row["ttft_s"]), cold)
         else:
-            self.say("First word", f"after {seconds(row['ttft_s'])}" if row["ttft_s"] == row["ttft_s"] else "…", cold)
+            self.say(
+                tr("First word"),
+                tr("after {seconds}", seconds=seconds(row["ttft_s"])) if row["ttft_s"] == row["ttft_s"] else "…",
+                cold,
+            )
 
     def details(self) -> list[tuple[str, str]]:
         row = self.turns.rows(MOST_SLOTS)[self.place]
         if not sum(row[part] for part in TTFT_PARTS):
             return []
         parts = zip(TTFT_PARTS, PART_NAMES, strict=True)
-        return [(self.theme.soft, f"{name} {row[part]:.3f} s") for part, name in parts]
+        return [(self.theme.soft, tr("{name} {part:.3f} s", name=name, part=row[part])) for part, name in parts]
 
     def table(self) -> Table:
         return turn_table(self.turns)
@@ -92,8 +101,12 @@ class TokensCard(Card):
 
     def __init__(self, turns: TurnSeries, theme: Theme) -> None:
         self.bars, self.turns, self.miss = BarsPlot(theme, words.scale_tokens), turns, ""
-        legend = [("read now", "computed", 1.0), ("read ahead", "reused", 0.5), ("remembered", "reused", 1.0)]
-        super().__init__("Tokens", theme, self.bars, legend, about="tokens")
+        legend = [
+            (tr("read now"), "computed", 1.0),
+            (tr("read ahead"), "reused", 0.5),
+            (tr("remembered"), "reused", 1.0),
+        ]
+        super().__init__(tr("Tokens"), theme, self.bars, legend, about="tokens")
 
     def copy(self) -> TokensCard:
         made = TokensCard(self.turns, self.theme)
@@ -113,16 +126,21 @@ class TokensCard(Card):
     def speak(self) -> None:
         rows = self.turns.rows(MOST_SLOTS)
         if not len(rows):
-            self.say("Tokens", NOTHING, "")
+            self.say(tr("Tokens"), NOTHING, "")
             return
         row = rows[self.place]
         remembered = row["reused_tokens"] - row["ahead_tokens"]
         is_ahead = row["ahead_tokens"] > remembered
         share = percent(row["ahead_tokens"] if is_ahead else remembered, row["prompt_tokens"])
-        number = f"{share} {'read ahead' if is_ahead else 'remembered'}"
-        ahead = f"{row['ahead_tokens']:,} read ahead, " if row["ahead_tokens"] else ""
-        note = f"{remembered:,} remembered, {ahead}{row['computed_tokens']:,} read"
-        self.say(turn_name(self.turns, self.place) if self.hovering else "Tokens", number, note, more=self.miss)
+        number = f"{share} {(tr('read ahead') if is_ahead else tr('remembered'))}"
+        ahead = tr("{ahead_tokens:,} read ahead, ", ahead_tokens=row["ahead_tokens"]) if row["ahead_tokens"] else ""
+        note = tr(
+            "{remembered:,} remembered, {ahead}{computed_tokens:,} read",
+            remembered=remembered,
+            ahead=ahead,
+            computed_tokens=row["computed_tokens"],
+        )
+        self.say(turn_name(self.turns, self.place) if self.hovering else tr("Tokens"), number, note, more=self.miss)
 
     def table(self) -> Table:
         return turn_table(self.turns)
@@ -134,9 +152,9 @@ class MemoryCard(Card):
     def __init__(self, memory: MemorySeries, theme: Theme, weights_bytes: int = 0) -> None:
         self.areas, self.memory = MemoryPlot(theme), memory
         self.weights_bytes = weights_bytes
-        names = ("can go", "in use", "kept")
+        names = (tr("can go"), tr("in use"), tr("kept"))
         legend = [(word, color, share) for word, (_, color, share) in zip(names, PARTS, strict=True)]
-        super().__init__("Memory", theme, self.areas, legend, about="memory", across="time")
+        super().__init__(tr("Memory"), theme, self.areas, legend, about="memory", across=tr("time"))
 
     def copy(self) -> MemoryCard:
         return MemoryCard(self.memory, self.theme, self.weights_bytes)
@@ -146,20 +164,20 @@ class MemoryCard(Card):
 
     def speak(self) -> None:
         rows = self.areas.rows
-        weights = f"the model itself takes {size(self.weights_bytes)}" if self.weights_bytes else ""
+        weights = tr("the model itself takes {size}", size=size(self.weights_bytes)) if self.weights_bytes else ""
         if not len(rows):
-            self.say("Memory", NOTHING, weights)
+            self.say(tr("Memory"), NOTHING, weights)
             return
         row, used = rows[self.place], int(used_bytes(rows)[self.place])
         if self.hovering:
-            evicted = f", {size(row['evicted_bytes'])} dropped" if row["evicted_bytes"] else ""
+            evicted = tr(", {size} dropped", size=size(row["evicted_bytes"])) if row["evicted_bytes"] else ""
             age_s = rows["time_s"][-1] - row["time_s"]
-            self.say("Now" if age_s < 1 else time_ago(age_s), size(used), _parts(row, used) + evicted)
+            self.say(tr("Now") if age_s < 1 else time_ago(age_s), size(used), _parts(row, used) + evicted)
         else:
             beside = beside_cache(row["overhead_bytes"])
             behind = behind_gpu(row["memory_bytes"])
             note = ", ".join(part for part in (weights, behind, beside) if part)
-            self.say("Memory", f"{size(used)} of {size(row['budget_bytes'])}", note)
+            self.say(tr("Memory"), tr("{size} of {size2}", size=size(used), size2=size(row["budget_bytes"])), note)
 
     def table(self) -> Table:
         return Table(*_columns(self.memory.rows()))
@@ -168,7 +186,11 @@ class MemoryCard(Card):
 def turn_name(turns: TurnSeries, place: int) -> str:
     """Which turn a place among the newest MOST_SLOTS is: "Turn 5", or the conversation it is of."""
     title = turns.rows(MOST_SLOTS)[place]["conversation"]
-    return shortened_line(title, MOST_LETTERS) if title else f"Turn {first_number(turns) + place}"
+    return (
+        shortened_line(title, MOST_LETTERS)
+        if title
+        else tr("Turn {first_number}", first_number=first_number(turns) + place)
+    )
 
 
 def first_number(turns: TurnSeries) -> int:
@@ -192,5 +214,5 @@ def _columns(rows: Any) -> tuple[list[str], list[tuple[object, ...]]]:
 
 def _parts(row: Any, used: int) -> str:
     """ "70 kept, 24 in use, 120 can go", in the unit of the whole."""
-    names = (("pinned_bytes", "kept"), ("live_bytes", "in use"), ("reusable_bytes", "can go"))
+    names = (("pinned_bytes", tr("kept")), ("live_bytes", tr("in use")), ("reusable_bytes", tr("can go")))
     return ", ".join(f"{scaled(row[field], used)[0]} {word}" for field, word in names)

@@ -15,9 +15,10 @@ from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QFileDialog, QMenu, QToolButton, QWidget
 
 from app.files import write_whole
+from app.language import tr
 from app.widgets.icons import icon
 
-KINDS = {"png": "PNG picture", "svg": "SVG picture", "csv": "CSV table"}
+KINDS = {"png": tr("PNG picture"), "svg": tr("SVG picture"), "csv": tr("CSV table")}
 """The endings of the files and what they are called."""
 
 PNG_SCALE = 2
@@ -90,8 +91,8 @@ class SaveButton(QToolButton):
         self.setIcon(icon("save"))
         self.setIconSize(QSize(14, 14))
         self.setFixedSize(16, 16)
-        self.setAccessibleName("Save this chart")
-        self.setToolTip("Save as PNG, SVG or CSV")
+        self.setAccessibleName(tr("Save this chart"))
+        self.setToolTip(tr("Save as PNG, SVG or CSV"))
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.clicked.connect(self._open)
 
@@ -100,7 +101,7 @@ class SaveButton(QToolButton):
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         for kind in KINDS:
-            action = menu.addAction(f"Save as &{kind.upper()}…")
+            action = menu.addAction(tr("Save as &{kind}…", kind=kind.upper()))
             action.triggered.connect(lambda _=False, kind=kind: self.save_wanted.emit(kind))
         return menu
 
@@ -141,7 +142,7 @@ class Saver(QObject):
 
     def ask(self, name: str, kind: str, data: bytes) -> None:
         """Let the user choose a file for the chart with this name, whose bytes are given."""
-        dialog = self.dialog = QFileDialog(self._parent, f"Save “{name}”")
+        dialog = self.dialog = QFileDialog(self._parent, tr("Save “{name}”", name=name))
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setNameFilter(f"{KINDS[kind]} (*.{kind})")
         dialog.setDefaultSuffix(kind)
@@ -155,8 +156,12 @@ class Saver(QObject):
         try:
             write_whole(path, data)
         except OSError as error:
-            reason = error.strerror or "it cannot be written"
-            sentence = f"The chart cannot be saved to {path.parent}: {reason}. Choose another folder; the chart stays."
+            reason = error.strerror or tr("it cannot be written")
+            sentence = tr(
+                "The chart cannot be saved to {parent}: {reason}. Choose another folder; the chart stays.",
+                parent=path.parent,
+                reason=reason,
+            )
             self.failed.emit(sentence, str(error))
         else:
             self.saved.emit(str(path))

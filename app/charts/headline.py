@@ -12,14 +12,15 @@ from app.charts import words
 from app.charts.card import label
 from app.charts.plot import mixed
 from app.charts.series import Savings, TurnSeries
+from app.language import plural, tr
 from app.prices import Used, in_words
 from app.theme import BODY, GRID, LARGE, SMALL, Theme, text_font
 from app.widgets.plain import tool_tip
-from app.words import ERROR, counted, knows_cold, seconds, times_sooner
+from app.words import ERROR, knows_cold, seconds, times_sooner
 from engine import TtftParts, TurnStats
 
 LINE, BAR = 18, 14
-NO_GAIN = "No sooner this time"
+NO_GAIN = tr("No sooner this time")
 
 
 class Headline(QWidget):
@@ -87,8 +88,8 @@ class Headline(QWidget):
     def show_saved(self, here: Savings, total: Savings, all_turns: bool) -> None:
         """Show the sum of the conversation in view, or of all, and under it that since installation."""
         shown = total if all_turns else here
-        self._saved.setText(saved_words(shown, "in all conversations" if all_turns else "in this conversation"))
-        self._more.setText("" if all_turns or total == here else f"{saved_words(total, 'since installation')}")
+        self._saved.setText(saved_words(shown, tr("in all conversations") if all_turns else tr("in this conversation")))
+        self._more.setText("" if all_turns or total == here else saved_words(total, tr("since installation")))
         self._more.setVisible(bool(self._more.text()))
         self._box.setVisible(bool(shown.tokens or total.tokens))
         self._describe()
@@ -169,7 +170,11 @@ def elsewhere(turns: TurnSeries) -> str:
     without."""
     rows = turns.rows()  # nobody else reads ahead
     used = [Used(int(row["prompt_tokens"]), int(row["reused_tokens"] - row["ahead_tokens"])) for row in rows]
-    return f"The prompts of its last {counted(len(used), 'turn')} elsewhere:\n{in_words(used)}"
+    return tr(
+        "The prompts of its last {count} elsewhere:\n{in_words}",
+        count=plural("{count:,} turn", "{count:,} turns", len(used)),
+        in_words=in_words(used),
+    )
 
 
 def stats_of(row: Any) -> TurnStats:
@@ -185,18 +190,23 @@ def headline(stats: TurnStats) -> tuple[str, str]:
     """The large line about a turn, and the sentence under it."""
     if stats.ttft_s is None:
         remembered = stats.reused_tokens - stats.ahead_tokens
-        ahead = f", {stats.ahead_tokens:,} were read ahead" if stats.ahead_tokens else ""
-        return "Reading", f"{remembered:,} of {stats.prompt_tokens:,} tokens are remembered{ahead}"
-    after = f"first word after {seconds(stats.ttft_s)}"
+        ahead = tr(", {ahead_tokens:,} were read ahead", ahead_tokens=stats.ahead_tokens) if stats.ahead_tokens else ""
+        return tr("Reading"), tr(
+            "{remembered:,} of {prompt_tokens:,} tokens are remembered{ahead}",
+            remembered=remembered,
+            prompt_tokens=stats.prompt_tokens,
+            ahead=ahead,
+        )
+    after = tr("first word after {seconds}", seconds=seconds(stats.ttft_s))
     if not stats.reused_tokens and stats.ttft_s >= 0.5:
-        return "Read from scratch", after
+        return tr("Read from scratch"), after
     if not stats.reused_tokens or not knows_cold(stats):
-        return f"F{after[1:]}", "too short a prompt to compare"
+        return tr("First word after {seconds}", seconds=seconds(stats.ttft_s)), tr("too short a prompt to compare")
     cold = seconds(stats.cold_ttft_s) if stats.cold_measured else words.about_span(stats.cold_ttft_s)
     sooner = times_sooner(stats.ttft_s, stats.cold_ttft_s, stats.cold_measured)
     if sooner:
-        return f"{sooner[0].upper()}{sooner[1:]}", f"{after} instead of {cold}"
-    return NO_GAIN, f"{after}, from scratch {cold}"
+        return f"{sooner[0].upper()}{sooner[1:]}", tr("{after} instead of {cold}", after=after, cold=cold)
+    return NO_GAIN, tr("{after}, from scratch {cold}", after=after, cold=cold)
 
 
 def bar_rows(stats: TurnStats) -> list[tuple[str, str, str, float, float]]:
@@ -205,23 +215,24 @@ def bar_rows(stats: TurnStats) -> list[tuple[str, str, str, float, float]]:
     if ttft_s is None:
         return []
     if not stats.reused_tokens:
-        return [("from scratch", seconds(ttft_s), "cold", ttft_s, ttft_s)] if ttft_s >= 0.5 else []
+        return [(tr("from scratch"), seconds(ttft_s), "cold", ttft_s, ttft_s)] if ttft_s >= 0.5 else []
     if not knows_cold(stats):
         return []
     cold_s, error = stats.cold_ttft_s, 0.0 if stats.cold_measured else ERROR
     time = seconds(cold_s) if stats.cold_measured else words.about_span(cold_s)
     return [
-        ("with Headstart", seconds(ttft_s), "reused", ttft_s, ttft_s),
-        ("from scratch", time, "cold", (1 - error) * cold_s, (1 + error) * cold_s),
+        (tr("with Headstart"), seconds(ttft_s), "reused", ttft_s, ttft_s),
+        (tr("from scratch"), time, "cold", (1 - error) * cold_s, (1 + error) * cold_s),
     ]
 
 
 def saved_words(saved: Savings, where: str) -> str:
     """A sum in words: "3.5 s saved in this conversation, 3,252 tokens not read again"."""
     if not saved.tokens:
-        return f"Nothing saved {where} yet"
-    tokens = f"{words.many(saved.tokens)} tokens not read again"
+        return tr("Nothing saved {where} yet", where=where)
+    tokens = tr("{many} tokens not read again", many=words.many(saved.tokens))
     if saved.shown_seconds < 0.05:
         return f"{tokens} {where}"
     duration = words.duration(saved.shown_seconds, saved.estimated)
-    return f"{duration[0].upper()}{duration[1:]} saved {where}, {tokens}"
+    time = duration[0].upper() + duration[1:]
+    return tr("{time} saved {where}, {tokens}", time=time, where=where, tokens=tokens)

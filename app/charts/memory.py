@@ -10,6 +10,7 @@ from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
 from app.charts.axes import Mark
 from app.charts.plot import PixelItem, Plot, mixed
 from app.charts.series import MEMORY, Rows, thin, used_bytes
+from app.language import tr
 from app.theme import SMALL, Theme, text_font
 from app.words import size, time_ago
 
@@ -115,7 +116,9 @@ class MemoryItem(PixelItem):
         painter.setPen(pen)
         painter.drawLine(QPointF(area.left(), y + 0.5), QPointF(area.right(), y + 0.5))
         if not self.to_scale:
-            self._paint_text(painter, QPointF(area.left(), y + 4), "↑ most it may take, not to scale", self.theme.soft)
+            self._paint_text(
+                painter, QPointF(area.left(), y + 4), tr("↑ most it may take, not to scale"), self.theme.soft
+            )
 
     def _paint_evictions(self, painter: QPainter) -> None:
         """Paint a triangle at each eviction. The newest one also says how much was evicted."""
@@ -126,7 +129,7 @@ class MemoryItem(PixelItem):
         for x, y in zip(xs[places].tolist(), ys[places].tolist(), strict=True):
             painter.drawPolygon(QPolygonF([QPointF(x - 4, y - 9), QPointF(x + 4, y - 9), QPointF(x, y - 2)]))
         if len(places) and self.area().height() >= ROOM_FOR_WORDS:
-            text = f"evicted {size(self.rows['evicted_bytes'][places[-1]])}"
+            text = tr("evicted {size}", size=size(self.rows["evicted_bytes"][places[-1]]))
             room = painter.fontMetrics().size(0, text)
             left = min(x + 8, self.area().right() - room.width())
             under = ys[(xs >= left) & (xs <= left + room.width())]
@@ -147,7 +150,7 @@ def _time_marks(rows: Rows) -> list[Mark]:
     if not len(rows):
         return []
     age = float(rows["time_s"][-1] - rows["time_s"][0])
-    return [Mark(1.0, "newest"), *([Mark(0.0, time_ago(age))] if age >= 1 else [])]
+    return [Mark(1.0, tr("newest")), *([Mark(0.0, time_ago(age))] if age >= 1 else [])]
 
 
 def _stretch(rows: Rows) -> tuple[float, float]:

@@ -17,6 +17,7 @@ from app.charts.headline import Headline
 from app.charts.series import MemorySeries, Savings, ShownTurn, TurnSeries
 from app.charts.tree.prefix_card import PrefixCard
 from app.charts.tree.words import Titles
+from app.language import tr
 from app.theme import GRID, LIGHT, SMALL, Theme
 from app.widgets.room import scrolling
 from app.words import shortened_line
@@ -28,8 +29,8 @@ REDRAW_MS = 80
 WIDTH = 360
 TALLEST = 192
 """Height of a card in pixels on a tall window."""
-NOTHING = "Shown here with the first answer: how much sooner it began than it would have from scratch."
-READING = "The first prompt is being read. What that took is shown here with the first word."
+NOTHING = tr("Shown here with the first answer: how much sooner it began than it would have from scratch.")
+READING = tr("The first prompt is being read. What that took is shown here with the first word.")
 
 
 class ChartPanel(QWidget):
@@ -57,7 +58,7 @@ class ChartPanel(QWidget):
         self.cache = MemoryCard(self.memory, theme)
         self.prefixes = PrefixCard(theme)
         self.saver = Saver(self)
-        self._name, self._nothing = label(SMALL, text="What it saves", bold=True), label(SMALL)
+        self._name, self._nothing = label(SMALL, text=tr("What it saves"), bold=True), label(SMALL)
         for line in (self._name, self._nothing):
             line.setWordWrap(True)
         self._reading = self._has_others = False
@@ -68,7 +69,7 @@ class ChartPanel(QWidget):
         self._timer.setSingleShot(True)
         self._timer.setInterval(REDRAW_MS)
         self._timer.timeout.connect(self._redraw_changed)
-        self.setAccessibleName("What it saves")
+        self.setAccessibleName(tr("What it saves"))
         self.setAutoFillBackground(True)
         self._connect()
         self._lay_out()
@@ -220,7 +221,7 @@ class ChartPanel(QWidget):
         self._show_parts(bool(len(rows)))
         if len(rows):
             is_newest = self.turns.live or not self._reading
-            name = "Newest answer" if is_newest else "The answer before"
+            name = tr("Newest answer") if is_newest else tr("The answer before")
             title = shortened_line(str(rows[0]["conversation"]), MOST_LETTERS)
             self._name.setText(f"{name}: {title}" if title else name)
             self.headline.show_turn(rows[0])
@@ -230,7 +231,7 @@ class ChartPanel(QWidget):
     def _show_parts(self, has_turns: bool) -> None:
         """The charts once there is an answer, before it a sentence in their place."""
         if not has_turns:
-            self._name.setText("What it saves")
+            self._name.setText(tr("What it saves"))
             self._nothing.setText(READING if self._reading else NOTHING)
         self._nothing.setVisible(not has_turns)
         self.scope.setVisible(has_turns or self.scope.shows_all or self._has_others or bool(self._saved[1].tokens))
@@ -280,10 +281,10 @@ class ScopeSwitch(QWidget):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
-        self.setAccessibleName("Turns in the charts")
-        self.one, self.all = QPushButton("This chat"), QPushButton("All")
-        self.one.setAccessibleName("Show the turns of this conversation")
-        self.all.setAccessibleName("Show the turns of all conversations")
+        self.setAccessibleName(tr("Turns in the charts"))
+        self.one, self.all = QPushButton(tr("This chat")), QPushButton(tr("All"))
+        self.one.setAccessibleName(tr("Show the turns of this conversation"))
+        self.all.setAccessibleName(tr("Show the turns of all conversations"))
         group = QButtonGroup(self)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)

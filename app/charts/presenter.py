@@ -16,10 +16,11 @@ from app.chat.session import Session
 from app.chat.turn import ProgramTurn, Turn
 from app.history.history import History
 from app.history.records import StoredMessage
+from app.language import tr
 from app.words import is_worth_saying
 from engine import HeadstartError, ModelInfo, TurnStats
 
-PROGRAM = "Program {}"
+PROGRAM = tr("Program {}")
 """The title of what another program asked."""
 MOST_TURNS = 512
 """How many of the newest turns of all conversations are shown together."""
@@ -67,7 +68,7 @@ class ChartPresenter(QObject):
         saved.error.connect(say_error)
         self._charts.scope.changed.connect(self.load)
         self._charts.turn_chosen.connect(self.show_turn)
-        self._charts.saver.saved.connect(lambda path: say(f"The chart is saved as {path}."))
+        self._charts.saver.saved.connect(lambda path: say(tr("The chart is saved as {path}.", path=path)))
         self._charts.saver.failed.connect(say_error)
         self.load()
 
@@ -125,7 +126,11 @@ class ChartPresenter(QObject):
         if missed and not self._charts.scope.shows_all:
             number, message = missed[-1]
             assert message.divergence is not None
-            said = f"Turn {number} {read_again(message.divergence, self._session.place_of_divergence(message))}"
+            said = tr(
+                "Turn {number} {read_again}",
+                number=number,
+                read_again=read_again(message.divergence, self._session.place_of_divergence(message)),
+            )
         self._charts.show_miss(said)
 
     def _turns_in_view(self) -> list[ShownTurn]:

@@ -10,9 +10,10 @@ from app.chat.session import Session
 from app.history.filing import Folder
 from app.history.history import History
 from app.history.records import ConversationEntry
+from app.language import tr
 
-COPY = "{title} (copy)"
-BRANCH = "{title} (branch)"
+COPY = tr("{title} (copy)")
+BRANCH = tr("{title} (branch)")
 
 
 class Filing(QObject):

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import islice
 
 from app.history.records import StoredMessage
+from app.language import tr
 from app.words import ordinal_message
 from engine import Divergence
 
@@ -21,11 +22,11 @@ def place_of(
     if divergence is None or divergence.cause in ("new", "positions", "other model", "cache off"):
         return ""
     if divergence.message_index < 0:
-        return "in the tools" if divergence.cause == "tools" else "between two messages"
+        return tr("in the tools") if divergence.cause == "tools" else tr("between two messages")
     index = index_in(branch, divergence.message_index, had_system_prompt, left_out)
     if index >= len(branch):
         return ""
-    return f"in {ordinal_place(branch, index)}"
+    return tr("in {ordinal_place}", ordinal_place=ordinal_place(branch, index))
 
 
 def index_in(branch: Sequence[StoredMessage], message_index: int, had_system_prompt: bool, left_out: int) -> int:

@@ -13,13 +13,14 @@ from app import words
 from app.chat.session import Session
 from app.composer.composer import Composer
 from app.documents import Attachment, read_file
+from app.language import tr, translated
 from app.widgets.work import Work
 from engine import Preview
 
 SPARE_TOKENS = 64
 """Tokens left for the question itself, where the beginning of a file is taken."""
 
-NO_FILES = "Files go with questions, not with an answer. Save it or cancel, then attach them to your next question."
+NO_FILES = tr("Files go with questions, not with an answer. Save it or cancel, then attach them to your next question.")
 
 
 class Attaching(QObject):
@@ -64,7 +65,7 @@ class Attaching(QObject):
         """Have the user choose files."""
         if self._refuses():
             return
-        paths, _ = QFileDialog.getOpenFileNames(self._composer, "Attach files")
+        paths, _ = QFileDialog.getOpenFileNames(self._composer, tr("Attach files"))
         self.read(paths)
 
     def read(self, paths: Sequence[str]) -> None:
@@ -97,11 +98,11 @@ class Attaching(QObject):
         work.done.connect(self._on_read)
         work.failed.connect(self._on_failed)
         self._composer.set_reading(True)
-        self._composer.files.say(f"Reading {path.name}", is_reading=True)
+        self._composer.files.say(tr("Reading {name}", name=path.name), is_reading=True)
         work.start()
 
     def _on_progress(self, what: str, fraction: float | None) -> None:
-        self._composer.files.say(what, is_reading=True)
+        self._composer.files.say(translated(what), is_reading=True)
 
     def _on_read(self, file: Attachment) -> None:
         self._end_reading()
@@ -152,7 +153,11 @@ class Attaching(QObject):
             self._refuse(files, cost, room, whole.context_length)
             return
         seconds = max(0.0, whole.seconds - without.seconds)
-        took = "" if whole.is_elsewhere else f", read once in about {words.about_seconds(seconds)}"
+        took = (
+            ""
+            if whole.is_elsewhere
+            else tr(", read once in about {about_seconds}", about_seconds=words.about_seconds(seconds))
+        )
         self._composer.files.say(f"{words.tokens(cost)}{took}")
 
     def _refuse(self, files: tuple[Attachment, ...], cost: int, room: int, context: int) -> None:
@@ -162,11 +167,14 @@ class Attaching(QObject):
         self._session.attached.set_files(tuple(others), edited)
         own = cost * len(newest.text) // max(1, sum(len(each.text) for each in files))
         left = room - (cost - own)
-        sentence = (
-            f"{newest.title} has about {words.tokens(own)}, and the model reads {context:,} with everything else."
+        sentence = tr(
+            "{title} has about {tokens}, and the model reads {context:,} with everything else.",
+            title=newest.title,
+            tokens=words.tokens(own),
+            context=context,
         )
         if left < SPARE_TOKENS:
-            self._say_error(f"{sentence} There is no room left for a part of it.", "")
+            self._say_error(tr("{sentence} There is no room left for a part of it.", sentence=sentence), "")
             return
         part = newest.beginning(len(newest.text) * left * 9 // (10 * own))
 
@@ -175,4 +183,8 @@ class Attaching(QObject):
             self._session.attached.set_files((*others, part), edited)
 
         tokens = own * len(part.text) // len(newest.text)
-        self._offer(f"{sentence} It was not attached.", f"Take its beginning ({words.tokens(tokens)})", take)
+        self._offer(
+            tr("{sentence} It was not attached.", sentence=sentence),
+            tr("Take its beginning ({tokens})", tokens=words.tokens(tokens)),
+            take,
+        )

@@ -19,13 +19,14 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QPushButton, 
 
 from app import theme, words
 from app.composer.file_row import FileRow
+from app.language import tr
 from app.widgets.icons import icon
 from app.widgets.next_prompt import NextPrompt
 from app.widgets.plain import SoftLabel, tool_tip
 from engine import Preview, Sampling
 
-EDITING_QUESTION = "Editing an earlier question. Sending starts a new branch; the old one is kept."
-EDITING_ANSWER = (
+EDITING_QUESTION = tr("Editing an earlier question. Sending starts a new branch; the old one is kept.")
+EDITING_ANSWER = tr(
     "Editing an answer. It becomes another version, which can go on from its last word; the old one is kept."
 )
 FEWEST_LINES, MOST_LINES = 2, 10
@@ -59,13 +60,13 @@ class Composer(QWidget):
         self.edit = PromptEdit(self)
         self.sampling = QPushButton(self)
         self.sampling.setObjectName("quiet")
-        self.attach = QPushButton("Attach", self)
+        self.attach = QPushButton(tr("Attach"), self)
         self.attach.setObjectName("quiet")
         self.attach.setIcon(icon("attach"))
-        self.attach.setAccessibleName("Attach files")
-        self.attach.setToolTip("Attach text, Markdown, code, PDF, DOCX or HTML. Files can be dropped here, too.")
+        self.attach.setAccessibleName(tr("Attach files"))
+        self.attach.setToolTip(tr("Attach text, Markdown, code, PDF, DOCX or HTML. Files can be dropped here, too."))
         self.files = FileRow(self)
-        self.button = QPushButton("Send", self)
+        self.button = QPushButton(tr("Send"), self)
         self.button.setObjectName("primary")
         self.button.setMinimumWidth(64)
         self.context = SoftLabel(self)
@@ -106,9 +107,9 @@ class Composer(QWidget):
         row = QHBoxLayout(banner)
         row.setContentsMargins(0, 0, 0, 0)
         says = self._edit_says = SoftLabel(banner)
-        cancel = QPushButton("Cancel", banner)
+        cancel = QPushButton(tr("Cancel"), banner)
         cancel.setObjectName("link")
-        cancel.setAccessibleName("Cancel editing")
+        cancel.setAccessibleName(tr("Cancel editing"))
         cancel.clicked.connect(self.stop_editing)
         row.addWidget(says, 1)
         row.addWidget(cancel)
@@ -179,8 +180,8 @@ class Composer(QWidget):
         """Sum up how tokens are chosen, and what was chosen about thoughts."""
         says = words.sampling(sampling, thinking)
         self.sampling.setText(says)
-        self.sampling.setAccessibleName(f"Settings of this conversation: {says}")
-        self.sampling.setToolTip("How this conversation is answered")
+        self.sampling.setAccessibleName(tr("Settings of this conversation: {says}", says=says))
+        self.sampling.setToolTip(tr("How this conversation is answered"))
 
     def _leave_editing(self) -> None:
         self.editing, self._draft, self._is_answer = None, "", False
@@ -210,10 +211,14 @@ class Composer(QWidget):
             self.stop_editing()
 
     def _update_button(self) -> None:
-        says = "Stop" if self._busy else "Save" if self._is_answer else "Send"
+        says, name, tip = tr("Send"), tr("Send the message"), tr("Send (Enter)")
+        if self._busy:
+            says, name, tip = tr("Stop"), tr("Stop the answer"), tr("Stop (Esc)")
+        elif self._is_answer:
+            says, name, tip = tr("Save"), tr("Save the answer"), tr("Save (Enter)")
         self.button.setText(says)
-        self.button.setAccessibleName(f"{says} the {'message' if says == 'Send' else 'answer'}")
-        self.button.setToolTip(tool_tip("Stop (Esc)" if self._busy else f"{says} (Enter)"))
+        self.button.setAccessibleName(name)
+        self.button.setToolTip(tool_tip(tip))
         can_send = not (self._is_reading or self.edit.document().isEmpty())
         self.button.setEnabled(self._can_stop if self._busy else can_send)
 
@@ -236,9 +241,9 @@ class PromptEdit(QPlainTextEdit):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setTabChangesFocus(True)
         self.setFont(theme.reading_font())
-        self.setPlaceholderText("Write a message")
-        self.setAccessibleName("Message")
-        self.setAccessibleDescription("Enter sends, Shift+Enter breaks the line, Escape stops the answer")
+        self.setPlaceholderText(tr("Write a message"))
+        self.setAccessibleName(tr("Message"))
+        self.setAccessibleDescription(tr("Enter sends, Shift+Enter breaks the line, Escape stops the answer"))
         self.document().setDocumentMargin(0)
         self.document().documentLayout().documentSizeChanged.connect(self._fit_height)
         self.textChanged.connect(self._fit_direction)

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QToolButton, QVBoxLayout
 
 from app import theme
 from app.documents import Attachment
+from app.language import tr
 from app.widgets.icons import icon
 from app.widgets.plain import Label, SoftLabel, elided, tool_tip
 
@@ -32,7 +33,7 @@ class FileRow(QWidget):
         self._lines: list[QWidget] = []
         self.says = SoftLabel(self)
         self.says.setWordWrap(True)
-        self.stop = _button("Stop reading the file", self)
+        self.stop = _button(tr("Stop reading the file"), self)
         self.stop.clicked.connect(self.stop_wanted)
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(8, 0, 0, 4)
@@ -73,13 +74,13 @@ class FileRow(QWidget):
 
     def _line(self, place: int, file: Attachment) -> QWidget:
         line = QWidget(self)
-        size = f"{len(file.text):,} characters"
+        size = tr("{count:,} characters", count=len(file.text))
         line.setAccessibleName(f"{file.title}, {size}")
         row = QHBoxLayout(line)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(6)
         name = Label(elided(QFontMetrics(theme.text_font()), file.title, "", NAME_WIDTH), line)
-        remove = _button(f"Take {file.name} away", line)
+        remove = _button(tr("Take {name} away", name=file.name), line)
         remove.clicked.connect(lambda: self.remove_wanted.emit(place))
         row.addWidget(name)
         row.addWidget(SoftLabel(size, line))

@@ -22,34 +22,39 @@ from PySide6.QtWidgets import (
 
 from app import theme
 from app.composer.template_form import TemplateForm
+from app.language import tr
 from app.widgets.form import add_field, form, note
 from app.widgets.plain import Label, SoftLabel, tool_tip
 from engine import Sampling
 
 _ABOUT = {
-    "temperature": ("Temperature", "0 always takes the likeliest token; higher is more varied."),
-    "top_p": ("Top-p", "Keeps the likeliest tokens that together have this share; 1 keeps all."),
-    "top_k": ("Top-k", "Keeps this many of the likeliest tokens; 0 keeps all."),
-    "min_p": ("Min-p", "Drops tokens less likely than this share of the likeliest; 0 drops none."),
+    "temperature": (tr("Temperature"), tr("0 always takes the likeliest token; higher is more varied.")),
+    "top_p": (tr("Top-p"), tr("Keeps the likeliest tokens that together have this share; 1 keeps all.")),
+    "top_k": (tr("Top-k"), tr("Keeps this many of the likeliest tokens; 0 keeps all.")),
+    "min_p": (tr("Min-p"), tr("Drops tokens less likely than this share of the likeliest; 0 drops none.")),
     "repetition_penalty": (
-        "Repetition penalty",
-        "Above 1, what this answer has said already becomes less likely.",
+        tr("Repetition penalty"),
+        tr("Above 1, what this answer has said already becomes less likely."),
     ),
     "presence_penalty": (
-        "Presence penalty",
-        "Above 0, what this answer has said already becomes less likely, however often it was said; below 0, likelier.",
+        tr("Presence penalty"),
+        tr(
+            "Above 0, what this answer has said already becomes less likely, however often it was said; "
+            "below 0, likelier."
+        ),
     ),
     "frequency_penalty": (
-        "Frequency penalty",
-        "Above 0, what this answer has said becomes less likely with each time; below 0, likelier.",
+        tr("Frequency penalty"),
+        tr("Above 0, what this answer has said becomes less likely with each time; below 0, likelier."),
     ),
-    "seed": ("Seed", "The same seed gives the same answer; “random” draws a new one each time."),
-    "max_tokens": ("Length", "Tokens after which an answer ends at the latest."),
+    "seed": (tr("Seed"), tr("The same seed gives the same answer; “random” draws a new one each time.")),
+    "max_tokens": (tr("Length"), tr("Tokens after which an answer ends at the latest.")),
 }
 _RANDOM = -1
-_STOP = (
-    "An answer ends before one of these texts, which have commas between them; \\n stands for a line break, \\, for a "
-    "comma. What such an answer wrote is made tokens anew with the next question, so that some of it may be read again."
+_STOP = tr(
+    "An answer ends before one of these texts, which have commas between them; \\n stands for a line "
+    "break, \\, for a comma. What such an answer wrote is made tokens anew with the next question, so "
+    "that some of it may be read again."
 )
 Field = TypeVar("Field", QSpinBox, QDoubleSpinBox)
 
@@ -73,7 +78,7 @@ class SamplingForm(QWidget):
             "seed": _whole(_RANDOM, 2**31 - 1, 1),
             "max_tokens": _whole(1, 1_000_000, 64),
         }
-        self.fields["seed"].setSpecialValueText("random")
+        self.fields["seed"].setSpecialValueText(tr("random"))
         rows = form()
         rows.setVerticalSpacing(8)
         self.setLayout(rows)
@@ -124,7 +129,7 @@ class SamplingPopover(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent, Qt.WindowType.Popup | Qt.WindowType.FramelessWindowHint)
-        self.setAccessibleName("Settings of this conversation")
+        self.setAccessibleName(tr("Settings of this conversation"))
         self._defaults = Sampling()
         self._advice: Sampling | None = None
         self._button: QWidget | None = None
@@ -132,20 +137,20 @@ class SamplingPopover(QWidget):
         self.form.changed.connect(self._on_change)
         self.template = TemplateForm(self.form.label_width, self)
         self.stop = QLineEdit(self)
-        self.stop.setPlaceholderText("None")
-        self.stop.setAccessibleName("Stop at")
+        self.stop.setPlaceholderText(tr("None"))
+        self.stop.setAccessibleName(tr("Stop at"))
         self.stop.setAccessibleDescription(_STOP)
         self.stop.setToolTip(tool_tip(_STOP))
         self.stop.editingFinished.connect(self._on_stop)
         self.note = SoftLabel(self)
-        self.advice_button = QPushButton("Makers' advice", self)
-        self.advice_button.setToolTip("How the makers of this model advise to sample")
+        self.advice_button = QPushButton(tr("Makers' advice"), self)
+        self.advice_button.setToolTip(tr("How the makers of this model advise to sample"))
         self.advice_button.clicked.connect(lambda: self._set(self._advice or self._defaults))
-        self.keep_button = QPushButton("Use for new ones", self)
-        self.keep_button.setToolTip("New conversations begin with these settings, too")
+        self.keep_button = QPushButton(tr("Use for new ones"), self)
+        self.keep_button.setToolTip(tr("New conversations begin with these settings, too"))
         self.keep_button.clicked.connect(self._on_keep)
-        self.reset_button = QPushButton("Reset", self)
-        self.reset_button.setToolTip("Back to the settings of new conversations")
+        self.reset_button = QPushButton(tr("Reset"), self)
+        self.reset_button.setToolTip(tr("Back to the settings of new conversations"))
         self.reset_button.clicked.connect(self._reset)
         self._lay_out()
 
@@ -157,23 +162,23 @@ class SamplingPopover(QWidget):
         bottom.addWidget(self.reset_button)
         ending = QFormLayout()
         ending.setSpacing(8)
-        label = Label("Stop at", self)
+        label = Label(tr("Stop at"), self)
         label.setMinimumWidth(self.form.label_width)
         ending.addRow(label, self.stop)
-        self._prompt_title = _title("How the prompt is made", self)
+        self._prompt_title = _title(tr("How the prompt is made"), self)
         self._inside = QWidget()
         parts = QVBoxLayout(self._inside)
         parts.setContentsMargins(0, 0, 8, 0)
         parts.setSpacing(8)
         parts.addWidget(self._prompt_title)
         parts.addWidget(self.template)
-        parts.addWidget(_title("How the next token is chosen", self))
+        parts.addWidget(_title(tr("How the next token is chosen"), self))
         parts.addWidget(self.note)
         parts.addSpacing(4)
         parts.addWidget(self.form)
         parts.addLayout(ending)
         self._area = QScrollArea(self)
-        self._area.setAccessibleName("Settings of this conversation")
+        self._area.setAccessibleName(tr("Settings of this conversation"))
         self._area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._area.setFrameShape(QFrame.Shape.NoFrame)
         self._area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -229,8 +234,8 @@ class SamplingPopover(QWidget):
 
     def _say_whose(self, values: Sampling) -> None:
         is_advice = values == self._advice
-        whose = "As the model's makers advise" if is_advice else "For this conversation"
-        self.note.setText(f"{whose}, from the next answer on.")
+        whose = tr("As the model's makers advise") if is_advice else tr("For this conversation")
+        self.note.setText(tr("{whose}, from the next answer on.", whose=whose))
         self.advice_button.setVisible(self._advice is not None and not is_advice)
         self.keep_button.setVisible(values != self._defaults)
 

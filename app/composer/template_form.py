@@ -10,19 +10,20 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QComboBox, QFormLayout, QWidget
 
 from app import words
+from app.language import tr
 from app.widgets.plain import Label, SoftLabel, tool_tip
 from engine import NOTHING_CHOSEN, Preview, TemplateSettings
 
-BY_ITSELF = "As the model does by itself"
+BY_ITSELF = tr("As the model does by itself")
 PLACES = (
-    ("auto", "Where the model expects it"),
-    ("question", "In the first question"),
-    ("refuse", "Nowhere else: refuse instead"),
+    ("auto", tr("Where the model expects it")),
+    ("question", tr("In the first question")),
+    ("refuse", tr("Nowhere else: refuse instead")),
 )
 _ABOUT = {
-    "thinking": "Whether, or how long, the model thinks before it answers.",
-    "keep_thoughts": "Earlier thoughts are given back to the model, where its chat template would drop them.",
-    "system_place": "Where a system prompt goes that the chat template leaves out, refuses or moves.",
+    "thinking": tr("Whether, or how long, the model thinks before it answers."),
+    "keep_thoughts": tr("Earlier thoughts are given back to the model, where its chat template would drop them."),
+    "system_place": tr("Where a system prompt goes that the chat template leaves out, refuses or moves."),
 }
 WIDTH, PRICE_BELOW = 344, 8
 """Pixels of the rows, in which a longer price wraps, and between a price and the next row."""
@@ -49,7 +50,7 @@ class TemplateForm(QWidget):
         super().__init__(parent)
         self._settings, self._offered = NOTHING_CHOSEN, Offered()
         self.thinking, self.system_place = QComboBox(self), QComboBox(self)
-        self.keep_thoughts = QCheckBox("Keep in the history", self)
+        self.keep_thoughts = QCheckBox(tr("Keep in the history"), self)
         for value, label in PLACES:
             self.system_place.addItem(label, value)
         self.prices = {name: SoftLabel(self) for name in _ABOUT}
@@ -58,9 +59,9 @@ class TemplateForm(QWidget):
         self._form.setHorizontalSpacing(8)
         self._form.setVerticalSpacing(4)
         rows = (
-            ("thinking", "Thinking", self.thinking),
-            ("keep_thoughts", "Thoughts", self.keep_thoughts),
-            ("system_place", "System prompt", self.system_place),
+            ("thinking", tr("Thinking"), self.thinking),
+            ("keep_thoughts", tr("Thoughts"), self.keep_thoughts),
+            ("system_place", tr("System prompt"), self.system_place),
         )
         for name, label, field in rows:
             field.setAccessibleName(label)
@@ -124,7 +125,7 @@ class TemplateForm(QWidget):
             found = [(label, words.change_of_prompt(now, previews[each])) for label, each in others if each in previews]
             is_alike = len({price for _, price in found}) == 1
             says = found[0][1] if is_alike else "; ".join(map(": ".join, found))
-            self.prices[name].setText(f"Changes the prompt: {says}." if found else "")
+            self.prices[name].setText(tr("Changes the prompt: {says}.", says=says) if found else "")
 
     def reset(self) -> None:
         """Choose nothing, as in new conversations."""

@@ -10,10 +10,11 @@ from PySide6.QtCore import QObject
 from app.chat.branch import Branch, said_together
 from app.chat.bridge import Bridge
 from app.chat.session import Session
+from app.language import plural, tr
 from app.settings import Settings
 from engine import Failed, Preview, Request
 
-OFFER = "Leave them out and send"
+OFFER = tr("Leave them out and send")
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,9 +120,9 @@ class Trimming(QObject):
         self._offered = (branch.conversation.id, plan)
         if self._settings.too_long == "trim":
             self._leave_out()
-            self._say(f"The chat had grown too long, so {_leaving(plan)} left out. {STAYS}")
+            self._say(f"{_left_out(plan)} {STAYS}")
         else:
-            self._offer(f"{_sizes(preview)} {_leaving(plan, 'can be')} left out. {STAYS}", OFFER, self._leave_out)
+            self._offer(f"{_sizes(preview)} {_can_leave(plan)} {STAYS}", OFFER, self._leave_out)
 
     def _on_conversation(self, conversation: object) -> None:
         if self._offered and self._offered[0] != self._session.conversation.id:
@@ -139,16 +140,33 @@ class Trimming(QObject):
             self._send()
 
 
-STAYS = "They stay here to be read."
+STAYS = tr("They stay here to be read.")
 
 
 def _sizes(preview: Preview) -> str:
     room = preview.context_length - preview.prompt_tokens
-    left = f", which leaves {room:,} for the answer" if room > 0 else ""
-    return f"This chat has {preview.prompt_tokens:,} tokens, and the model reads {preview.context_length:,}{left}."
+    left = tr(", which leaves {room:,} for the answer", room=room) if room > 0 else ""
+    return tr(
+        "This chat has {prompt_tokens:,} tokens, and the model reads {context_length:,}{left}.",
+        prompt_tokens=preview.prompt_tokens,
+        context_length=preview.context_length,
+        left=left,
+    )
 
 
-def _leaving(plan: Plan, verb: str = "") -> str:
-    turns = "oldest turn" if plan.turns == 1 else f"{plan.turns:,} oldest turns"
-    be = verb or ("was" if plan.turns == 1 else "were")
-    return f"{'The' if verb else 'its'} {turns} ({plan.tokens:,} tokens) {be}"
+def _left_out(plan: Plan) -> str:
+    return plural(
+        "The chat had grown too long, so its oldest turn ({tokens:,} tokens) was left out.",
+        "The chat had grown too long, so its {count:,} oldest turns ({tokens:,} tokens) were left out.",
+        plan.turns,
+        tokens=plan.tokens,
+    )
+
+
+def _can_leave(plan: Plan) -> str:
+    return plural(
+        "The oldest turn ({tokens:,} tokens) can be left out.",
+        "The {count:,} oldest turns ({tokens:,} tokens) can be left out.",
+        plan.turns,
+        tokens=plan.tokens,
+    )

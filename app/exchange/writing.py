@@ -11,9 +11,10 @@ from dataclasses import asdict
 from datetime import datetime
 
 from app.history.talks import Said, Talk
+from app.language import tr
 
 FORMAT, VERSION = "headstart.conversations", 1
-NAMES = {"user": "You", "assistant": "Answer", "tool": "Result of a tool"}
+NAMES = {"user": tr("You"), "assistant": tr("Answer"), "tool": tr("Result of a tool")}
 """What messages are headed with, by who wrote them."""
 
 
@@ -32,7 +33,7 @@ def to_markdown(talk: Talk) -> str:
     if talk.created:
         parts.append(f"*{moment(talk.created)}*")
     if talk.system_prompt:
-        parts += ["## System prompt", talk.system_prompt]
+        parts += [tr("## System prompt"), talk.system_prompt]
     for said in talk.branch():
         parts += [f"## {NAMES[said.role]}", *markdown_parts(said)]
     return "\n\n".join(parts) + "\n"
@@ -40,12 +41,14 @@ def to_markdown(talk: Talk) -> str:
 
 def markdown_parts(said: Said) -> list[str]:
     """What a message consists of, in the order in which the window shows it."""
-    parts = [f"*Attached: {file.title}*" for file in said.files]
+    parts = [tr("*Attached: {title}*", title=file.title) for file in said.files]
     if said.thought:
         parts.append("\n".join(f"> {line}".rstrip() for line in said.thought.split("\n")))
     if said.content:
         parts.append(said.content)
-    return parts + [f"*Asked for {call.name}:* `{call.arguments}`" for call in said.tool_calls]
+    return parts + [
+        tr("*Asked for {name}:* `{arguments}`", name=call.name, arguments=call.arguments) for call in said.tool_calls
+    ]
 
 
 def moment(seconds: float) -> str:

@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.language import tr
 from app.models.catalogue import Offer, as_of
 from app.models.downloads import Download
 from app.widgets.plain import Label, SoftLabel
@@ -36,8 +37,8 @@ FIRST_SIZE = QSize(860, 620)
 LEAST_WIDTH = 640
 """Pixels of rows below which a column is left out."""
 KEY = Qt.ItemDataRole.UserRole
-NOTHING = "No model is here yet. “To download” has some, and “Open model folder…” in the model menu opens others."
-FOREIGN = "It belongs to {origin}, which may delete it; Headstart uses it where it lies."
+NOTHING = tr("No model is here yet. “To download” has some, and “Open model folder…” in the model menu opens others.")
+FOREIGN = tr("It belongs to {origin}, which may delete it; Headstart uses it where it lies.")
 
 
 class ModelsDialog(QDialog):
@@ -58,13 +59,13 @@ class ModelsDialog(QDialog):
 
     def __init__(self, parent: QWidget | None = None, clock: Callable[[], float] = time.time) -> None:
         super().__init__(parent)
-        self.setWindowTitle("Models")
+        self.setWindowTitle(tr("Models"))
         self.setModal(True)
         self._clock = clock
         self.here = HerePage(clock)
         self.there = TherePage()
         self.pages = QStackedWidget()
-        self.here_button, self.there_button = _tab("On this computer"), _tab("To download")
+        self.here_button, self.there_button = _tab(tr("On this computer")), _tab(tr("To download"))
         self._lay_out()
         self._connect()
         self.show_page(0)
@@ -76,7 +77,7 @@ class ModelsDialog(QDialog):
         tabs.addWidget(self.here_button)
         tabs.addWidget(self.there_button)
         tabs.addStretch(1)
-        self.close_button = _button("Close")
+        self.close_button = _button(tr("Close"))
         tabs.addWidget(self.close_button)
         self.pages.addWidget(self.here)
         self.pages.addWidget(self.there)
@@ -124,16 +125,18 @@ class HerePage(QWidget):
         self._models: dict[str, FoundModel] = {}
         self._fits: dict[str, ModelFit | str] = {}
         self._open_path: str | None = None
-        self.rows = _rows("Models on this computer", ("Model", "From", "On disk", "In memory", "Used"), 1)
+        self.rows = _rows(
+            tr("Models on this computer"), (tr("Model"), tr("From"), tr("On disk"), tr("In memory"), tr("Used")), 1
+        )
         self.details = _details()
         self.says = _details()
-        self.open_button, self.delete_button = _button("Open…", "primary"), _button("Delete…", "danger")
+        self.open_button, self.delete_button = _button(tr("Open…"), "primary"), _button(tr("Delete…"), "danger")
         self.open_button.clicked.connect(self._open)
         self.delete_button.clicked.connect(lambda: self.deleted.emit(self.chosen))
         self.rows.itemActivated.connect(lambda *_: self._open())
         self.rows.currentItemChanged.connect(lambda *_: self._show_chosen())
         _lay_out(self, self.rows, [self.details, self.says], [self.open_button, self.delete_button])
-        self.details.setText("Looking for models…")
+        self.details.setText(tr("Looking for models…"))
         self._show_chosen()
 
     @property
@@ -173,7 +176,7 @@ class HerePage(QWidget):
     def _show_fit(self, key: str) -> None:
         item, found = _item(self.rows, key), self._fits[key]
         if item:
-            item.setText(3, "cannot be opened" if isinstance(found, str) else memory(found))
+            item.setText(3, tr("cannot be opened") if isinstance(found, str) else memory(found))
 
     def _show_chosen(self) -> None:
         model = self.chosen
@@ -209,23 +212,25 @@ class TherePage(QWidget):
         self._fits: dict[str, ModelFit] = {}
         self._downloads: dict[str, Download] = {}
         self._here: dict[str, str] = {}
-        self.rows = _rows("Models to download", ("Model", "Download", "In memory", "Licence", "State"), 3)
+        self.rows = _rows(
+            tr("Models to download"), (tr("Model"), tr("Download"), tr("In memory"), tr("Licence"), tr("State")), 3
+        )
         self.details = _details()
         self.bar = QProgressBar()
         self.bar.setTextVisible(False)
-        self.bar.setAccessibleName("How far the download is")
+        self.bar.setAccessibleName(tr("How far the download is"))
         self.bar.setRange(0, 1000)
-        self.begin_button, self.pause_button = _button("Download", "primary"), _button("Pause")
-        self.cancel_button, self.open_button = _button("Cancel"), _button("Open…", "primary")
+        self.begin_button, self.pause_button = _button(tr("Download"), "primary"), _button(tr("Pause"))
+        self.cancel_button, self.open_button = _button(tr("Cancel")), _button(tr("Open…"), "primary")
         self.name = QLineEdit()
-        self.name.setPlaceholderText("Another model of the Hub: ORG/NAME, or ORG/NAME/FILE.gguf")
-        self.name.setAccessibleName("Another model of the Hub")
-        self.name_button = _button("Download it")
+        self.name.setPlaceholderText(tr("Another model of the Hub: ORG/NAME, or ORG/NAME/FILE.gguf"))
+        self.name.setAccessibleName(tr("Another model of the Hub"))
+        self.name_button = _button(tr("Download it"))
         self.token = QLineEdit()
         self.token.setEchoMode(QLineEdit.EchoMode.Password)
-        self.token.setPlaceholderText("Token of your account (kept in this system's keyring)")
-        self.token.setAccessibleName("Token for the Hub")
-        self.token_button = _button("Keep it and go on")
+        self.token.setPlaceholderText(tr("Token of your account (kept in this system's keyring)"))
+        self.token.setAccessibleName(tr("Token for the Hub"))
+        self.token_button = _button(tr("Keep it and go on"))
         self._lay_out()
         self._connect()
         self._show_chosen()
@@ -263,7 +268,12 @@ class TherePage(QWidget):
         for offer in offers:
             key = f"{offer.repo} {offer.file}"
             self._offers[key] = offer
-            _add(self.rows, key, [offer.name, f"about {size(offer.bytes)}", "…", offer.licence, ""], offer.repo)
+            _add(
+                self.rows,
+                key,
+                [offer.name, tr("about {size}", size=size(offer.bytes)), "…", offer.licence, ""],
+                offer.repo,
+            )
         _choose(self.rows, "")
 
     def show_fit(self, offer: Offer, found: ModelFit) -> None:
@@ -271,7 +281,7 @@ class TherePage(QWidget):
         key = f"{offer.repo} {offer.file}"
         self._fits[key] = found
         if item := _item(self.rows, key):
-            item.setText(2, f"about {memory(found)}")
+            item.setText(2, tr("about {memory}", memory=memory(found)))
         self._show_chosen()
 
     def show_here(self, models: Sequence[FoundModel]) -> None:
@@ -325,7 +335,7 @@ class TherePage(QWidget):
         self.details.setText(" ".join(filter(None, (self._about(offer, key), progress(download) if download else ""))))
         self.bar.setVisible(download is not None and stage != "done")
         self.bar.setValue(int(1000 * download.here / download.bytes) if download and download.bytes else 0)
-        self.begin_button.setText("Go on" if stage in ("paused", "failed") else "Download")
+        self.begin_button.setText(tr("Go on") if stage in ("paused", "failed") else tr("Download"))
         self.begin_button.setVisible(stage in ("paused", "failed") or (not stage and key not in self._here))
         self.begin_button.setEnabled(bool(key))
         self.pause_button.setVisible(stage in ("running", "waiting"))
@@ -338,8 +348,17 @@ class TherePage(QWidget):
             return ""
         found = self._fits.get(key)
         takes = (found.refusal or f"{found.sentence}.") if found else ""
-        gate = f" Its licence is agreed to at {page_of(offer.repo)}; a token is asked for." if offer.is_gated else ""
-        read = f"It reads {offer.context:,} tokens. Licence: {offer.licence}. Figures are about those of {as_of()}."
+        gate = (
+            tr(" Its licence is agreed to at {page_of}; a token is asked for.", page_of=page_of(offer.repo))
+            if offer.is_gated
+            else ""
+        )
+        read = tr(
+            "It reads {context:,} tokens. Licence: {licence}. Figures are about those of {as_of}.",
+            context=offer.context,
+            licence=offer.licence,
+            as_of=as_of(),
+        )
         return " ".join(filter(None, (takes, read, f"{page_of(offer.repo)}." if not gate else gate.strip())))
 
     def _press(self) -> None:
@@ -380,13 +399,13 @@ def is_here(offer: Offer, model: FoundModel) -> bool:
 
 def memory(found: ModelFit) -> str:
     """What a model takes in memory, and whether there is as much."""
-    return size(found.whole) if found.fits else f"{size(found.whole)}, too much"
+    return size(found.whole) if found.fits else tr("{size}, too much", size=size(found.whole))
 
 
 def state(download: Download) -> str:
     """A word or two on a download, for its row."""
-    share = f" {download.here / download.bytes:.0%}" if download.bytes else ""
-    return {"running": share.strip() or "asking", "done": "here", "paused": f"paused{share}"}.get(
+    share = tr(" {here:.0%}", here=download.here / download.bytes) if download.bytes else ""
+    return {"running": share.strip() or "asking", "done": "here", "paused": tr("paused{share}", share=share)}.get(
         download.stage, download.stage
     )
 
@@ -396,12 +415,15 @@ def progress(download: Download) -> str:
     if download.stage in ("failed", "waiting"):
         return download.says
     if download.stage == "done":
-        return f"{Path(download.path).name} is here, and was checked."
-    of = f" of {size(download.bytes)}" if download.bytes else ""
-    parts = [f"{download.says or 'Paused.'} {size(download.here)}{of}".strip()]
+        return tr("{name} is here, and was checked.", name=Path(download.path).name)
+    of = tr(" of {size}", size=size(download.bytes)) if download.bytes else ""
+    parts = [f"{download.says or tr('Paused.')} {size(download.here)}{of}".strip()]
     if download.stage == "running" and download.speed > 0:
         left = (download.bytes - download.here) / download.speed
-        parts += [f"{size(download.speed)} a second", f"about {about_seconds(left)} left"]
+        parts += [
+            tr("{size} a second", size=size(download.speed)),
+            tr("about {about_seconds} left", about_seconds=about_seconds(left)),
+        ]
     return " · ".join(parts)
 
 

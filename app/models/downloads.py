@@ -14,6 +14,7 @@ from typing import Literal, cast
 
 from PySide6.QtCore import QObject, Signal
 
+from app.language import tr
 from app.widgets.work import Work
 from engine import (
     HubModel,
@@ -107,7 +108,7 @@ class Downloads(QObject):
     def go_on(self, download: Download) -> None:
         """Go on with a download that was paused, or that failed."""
         if download.stage != "running":
-            self._change(download, "waiting", "Waits for the one before.")
+            self._change(download, "waiting", tr("Waits for the one before."))
             self._next()
 
     def pause(self, download: Download) -> None:
@@ -155,7 +156,7 @@ class Downloads(QObject):
             return
         self._running = waiting
         waiting.needs_token = False
-        self._change(waiting, "running", "Asking the Hub…")
+        self._change(waiting, "running", tr("Asking the Hub…"))
         self._run(lambda say: look_up_on_hub(waiting.repo, waiting.file), self._on_found)
 
     def _run(self, task: Task, done: Callable[[object], None]) -> None:

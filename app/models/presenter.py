@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QDialog, QWidget
 
 from app.chat.bridge import Bridge
 from app.chat.session import Session
+from app.language import tr
 from app.models.catalogue import Offer, offers
 from app.models.dialog import ModelsDialog
 from app.models.downloads import Download, Downloads
@@ -164,17 +165,24 @@ class ModelsPresenter(QObject):
         if self.dialog is None:
             return
         if self._is_open(model.path):
-            self.dialog.here.say(f"{model.name} is open. Open another model first, then delete it.")
+            self.dialog.here.say(tr("{name} is open. Open another model first, then delete it.", name=model.name))
             return
         if self._guesses(model.path):
-            self.dialog.here.say(f"{model.name} guesses what the open model writes. Switch that off first.")
+            self.dialog.here.say(
+                tr("{name} guesses what the open model writes. Switch that off first.", name=model.name)
+            )
             return
-        again = " It is fetched again when it is opened." if not model.path else ""
-        asked = f"Delete {model.name} from this computer?"
-        more = f"{size(model.bytes)} become free in {model.place.parent}. Conversations stay.{again}"
-        self.box = box = MessageBox(self.dialog, "Delete a model", asked, more)
-        box.add(f"Delete {size(model.bytes)}", partial(self._delete, model), "danger")
-        box.add("Cancel", kind="safe")
+        again = tr(" It is fetched again when it is opened.") if not model.path else ""
+        asked = tr("Delete {name} from this computer?", name=model.name)
+        more = tr(
+            "{size} become free in {parent}. Conversations stay.{again}",
+            size=size(model.bytes),
+            parent=model.place.parent,
+            again=again,
+        )
+        self.box = box = MessageBox(self.dialog, tr("Delete a model"), asked, more)
+        box.add(tr("Delete {size}", size=size(model.bytes)), partial(self._delete, model), "danger")
+        box.add(tr("Cancel"), kind="safe")
         box.open()
 
     def _delete(self, model: FoundModel) -> None:
@@ -230,7 +238,7 @@ class ModelsPresenter(QObject):
             self._look()
         else:
             name = Path(download.path).stem if download.file else download.repo
-            self._offer(f"{name} was downloaded.", "Open it…", lambda: self._look_at(download.path))
+            self._offer(tr("{name} was downloaded.", name=name), tr("Open it…"), lambda: self._look_at(download.path))
 
     def _on_closed(self) -> None:
         self.dialog = None

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from app.language import tr
+
 Half = Literal["warm", "cold"]
 """The two runs of a prompt: with the cache, and without."""
-FAULT = "They should be equal to the last bit: this is a fault of the program, please report it."
+FAULT = tr("They should be equal to the last bit: this is a fault of the program, please report it.")
 NEAR_TIE = 0.3
 """Two tokens whose logits are closer than this may change places when sums are rounded in another order."""
 

@@ -9,6 +9,7 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app import theme, words
+from app.language import tr
 from app.proof.compare import Half
 from app.widgets.explain import Explain
 from app.widgets.plain import Label
@@ -18,10 +19,10 @@ from engine import Matched, Prefill, TurnStats
 WIDTH = 520
 BAR, LINE, NUMBER = 12, 20, 28
 NUMBER_WIDTH = 96
-RUNS: dict[Half, str] = {"warm": "First run: remembering", "cold": "Second run: from scratch"}
+RUNS: dict[Half, str] = {"warm": tr("First run: remembering"), "cold": tr("Second run: from scratch")}
 FOLLOWS: dict[Half, str] = {
-    "warm": "Then the same prompt is read from scratch, and both answers are compared.",
-    "cold": "Then both answers are compared.",
+    "warm": tr("Then the same prompt is read from scratch, and both answers are compared."),
+    "cold": tr("Then both answers are compared."),
 }
 """What is said while a run has no result yet."""
 
@@ -44,7 +45,7 @@ class ProofBar(QWidget):
         """Everything the bar says."""
         parts = [seconds(self.seconds) if self.seconds is not None else self._status]
         if self._tokens:
-            parts += [f"{count:,} {name}" for count, name, _ in self._tokens]
+            parts += [tr("{count:,} {name}", count=count, name=name) for count, name, _ in self._tokens]
         return f"{self._name}: " + ", ".join(part for part in parts if part)
 
     def clear(self) -> None:
@@ -59,9 +60,9 @@ class ProofBar(QWidget):
 
     def show_tokens(self, reused: int, computed: int, ahead: int = 0) -> None:
         """Show how much of the prompt was in the cache; `ahead` of that was read before it was sent."""
-        self._tokens = [(reused - ahead, "remembered", "reused")]
-        self._tokens += [(ahead, "read ahead", "reused")] if ahead else []
-        self._tokens += [(computed, "read", "computed")]
+        self._tokens = [(reused - ahead, tr("remembered"), "reused")]
+        self._tokens += [(ahead, tr("read ahead"), "reused")] if ahead else []
+        self._tokens += [(computed, tr("read"), "computed")]
         self._refresh()
 
     def show_seconds(self, value: float, longest: float) -> None:
@@ -117,7 +118,11 @@ class ProofBar(QWidget):
             painter.drawRoundedRect(QRectF(left, top + 5, 10, 10), 2, 2)
             painter.setPen(QColor(colours.soft))
             part = QRectF(left + 16, top, 144, LINE)
-            painter.drawText(part, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, f"{count:,} {name}")
+            painter.drawText(
+                part,
+                Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter,
+                tr("{count:,} {name}", count=count, name=name),
+            )
             left += 160
 
 
@@ -131,14 +136,14 @@ class ProofDialog(QDialog):
 
     def __init__(self, length: int, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setWindowTitle("Prove it")
+        self.setWindowTitle(tr("Prove it"))
         self.setModal(True)
         self._running = False
         self.bars: dict[Half, ProofBar] = {
-            "warm": ProofBar("warm", "Remembering, first word", self),
-            "cold": ProofBar("cold", "From scratch", self),
+            "warm": ProofBar("warm", tr("Remembering, first word"), self),
+            "cold": ProofBar("cold", tr("From scratch"), self),
         }
-        self.turn = ProofBar("warm", "The turn itself, read ahead while you wrote", self)
+        self.turn = ProofBar("warm", tr("The turn itself, read ahead while you wrote"), self)
         self.turn.hide()
         self.headline, self.says, self.own = Label(self), Label(self), Label(self)
         self.headline.setFont(theme.text_font(theme.LARGE, bold=True))
@@ -146,7 +151,7 @@ class ProofDialog(QDialog):
             label.setWordWrap(True)
             label.setTextFormat(Qt.TextFormat.PlainText)
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.again = QPushButton("Once more", self)
+        self.again = QPushButton(tr("Once more"), self)
         self.again.setAutoDefault(False)  # Enter closes, also before anything has the focus
         self.again.clicked.connect(self.again_wanted)
         self.button = QPushButton(self)
@@ -156,7 +161,7 @@ class ProofDialog(QDialog):
         self.set_running(False)
 
     def _head(self) -> QHBoxLayout:
-        title = Label("The same prompt, remembering and from scratch", self)
+        title = Label(tr("The same prompt, remembering and from scratch"), self)
         title.setFont(theme.text_font(bold=True))
         head = QHBoxLayout()
         head.setSpacing(8)
@@ -166,10 +171,13 @@ class ProofDialog(QDialog):
         return head
 
     def _lay_out(self, length: int) -> None:
-        tokens = "one token" if length == 1 else f"up to {length:,} tokens"
+        tokens = tr("one token") if length == 1 else tr("up to {length:,} tokens", length=length)
         note = Label(
-            f"This turn's prompt is read twice and answered with always the likeliest word, {tokens} each time. The "
-            "conversation stays as it is.",
+            tr(
+                "This turn's prompt is read twice and answered with always the likeliest word, {tokens} "
+                "each time. The conversation stays as it is.",
+                tokens=tokens,
+            ),
             self,
         )
         note.setObjectName("soft")
@@ -205,8 +213,8 @@ class ProofDialog(QDialog):
     def set_running(self, running: bool) -> None:
         """Make the button stop the proof while it runs, and close the dialog afterwards."""
         self._running = running
-        self.button.setText("Stop" if running else "Close")
-        self.button.setAccessibleName("Stop the proof" if running else "Close the proof")
+        self.button.setText(tr("Stop") if running else tr("Close"))
+        self.button.setAccessibleName(tr("Stop the proof") if running else tr("Close the proof"))
         self.button.setEnabled(True)
         self.again.setVisible(not running)
 
@@ -222,7 +230,7 @@ class ProofDialog(QDialog):
         """Show that this run begins, and what follows it."""
         self.headline.setText(RUNS[half])
         self.says.setText(FOLLOWS[half])
-        self.bars[half].show_status("waiting for the model")
+        self.bars[half].show_status(tr("waiting for the model"))
         if half == "warm":
             self.bars["cold"].show_status("follows")
 
@@ -255,7 +263,11 @@ class ProofDialog(QDialog):
         for bar in bars:
             bar.set_longest(longest)
         self.says.setText(
-            f"{stats.written_tokens:,} tokens written {'remembering' if half == 'warm' else 'from scratch'}"
+            tr(
+                "{written_tokens:,} tokens written {words}",
+                written_tokens=stats.written_tokens,
+                words=tr("remembering") if half == "warm" else tr("from scratch"),
+            )
         )
 
     def show_result(self, headline: str, sentence: str) -> None:

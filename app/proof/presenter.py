@@ -13,6 +13,7 @@ from app.chat.bridge import Bridge
 from app.chat.session import Session
 from app.history.history import History
 from app.history.records import StoredMessage, label_of
+from app.language import tr, translated
 from app.proof.compare import Half
 from app.proof.dialog import ProofDialog
 from app.proof.proof import Proof, ProofResult, check_ready, gain, own_figures, verdict
@@ -51,7 +52,7 @@ class ProofPresenter(QObject):
         if answers:
             self.prove(answers[-1].id)
         else:
-            self._say("There is no answer to prove yet. Ask something first.")
+            self._say(tr("There is no answer to prove yet. Ask something first."))
 
     def prove(self, answer_id: int) -> None:
         """Prove the answer with this id, which is in view."""
@@ -102,8 +103,12 @@ class ProofPresenter(QObject):
         proof.reading.connect(dialog.show_reading)
         proof.measured.connect(dialog.show_stats)
         proof.ended.connect(lambda result: self._on_ended(proof, result))
-        proof.stopped.connect(lambda: self._show(proof, "Stopped", "Nothing is proved yet. Run it once more for that."))
-        proof.failed.connect(lambda sentence, detail: self._show(proof, "It could not be run", sentence))
+        proof.stopped.connect(
+            lambda: self._show(proof, tr("Stopped"), tr("Nothing is proved yet. Run it once more for that."))
+        )
+        proof.failed.connect(
+            lambda sentence, detail: self._show(proof, tr("It could not be run"), translated(sentence))
+        )
         for end in (proof.ended, proof.stopped, proof.failed):
             end.connect(proof.deleteLater)
         proof.start()

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from PySide6.QtCore import QObject, Signal
 
 from app.chat.bridge import Bridge
+from app.language import tr, translated
 from app.proof.compare import FAULT, NEAR_TIE, Half, Parted, compare
 from app.words import seconds, times_sooner
 from engine import Event, Failed, Finished, HeadstartError, Matched, Prefill, Request, Sampling, TextDelta, TurnStats
@@ -136,39 +137,51 @@ def verdict(result: ProofResult, near: str) -> str:
     if result.parted is not None:
         return f"{_parted(result, result.parted)} {_why(result.parted, near)}"
     count = result.compared_tokens
-    tokens = "one token" if count == 1 else f"{count:,} tokens"
+    tokens = tr("one token") if count == 1 else tr("{count:,} tokens", count=count)
     if "stopped" in (result.warm.reason, result.cold.reason):
-        same = "the token that both wrote is" if count == 1 else f"the {tokens} that both wrote are"
-        return f"Stopped: {same} the same." if count else "Stopped before both had written."
+        same = (
+            tr("the token that both wrote is") if count == 1 else tr("the {tokens} that both wrote are", tokens=tokens)
+        )
+        return tr("Stopped: {same} the same.", same=same) if count else tr("Stopped before both had written.")
     if not count:
-        return "The same: both ended the answer at once."
+        return tr("The same: both ended the answer at once.")
     if not near and result.same_margins:
-        return f"The same answer, word for word: {tokens}, and the numbers behind them are equal to the last bit."
-    return f"The same answer, word for word: {tokens}."
+        return tr(
+            "The same answer, word for word: {tokens}, and the numbers behind them are equal to the last bit.",
+            tokens=tokens,
+        )
+    return tr("The same answer, word for word: {tokens}.", tokens=tokens)
 
 
 def gain(result: ProofResult) -> str:
     """The verdict in one line: whether the answers are the same, and how much sooner the first word came."""
     warm, cold = result.warm.stats, result.cold.stats
     if not warm.reused_tokens:
-        return "Nothing was remembered any more"
+        return tr("Nothing was remembered any more")
     if not warm.ttft_s or not cold.ttft_s:
         return ""
-    same = "The same answer" if result.parted is None else "Another answer"
-    return f"{same}, {times_sooner(warm.ttft_s, cold.ttft_s, measured=True) or 'no sooner'}"
+    same = tr("The same answer") if result.parted is None else tr("Another answer")
+    return f"{same}, {times_sooner(warm.ttft_s, cold.ttft_s, measured=True) or tr('no sooner')}"
 
 
 def own_figures(turn: int, own: TurnStats, found: Matched) -> str:
     """What the turn itself reused, where its prompt finds something else in the cache now; otherwise ""."""
     if found.reused_tokens == own.reused_tokens:
         return ""
-    waited = f" and waited {seconds(own.ttft_s)}" if own.ttft_s is not None else ""
+    waited = tr(" and waited {seconds}", seconds=seconds(own.ttft_s)) if own.ttft_s is not None else ""
     more = found.reused_tokens > own.reused_tokens
-    now = "Now its prompt is remembered" if more else "Now less of its prompt is remembered"
+    now = tr("Now its prompt is remembered") if more else tr("Now less of its prompt is remembered")
     remembered = own.reused_tokens - own.ahead_tokens
-    reused = "one token" if remembered == 1 else f"{remembered:,} tokens"
-    reused += f", with {own.ahead_tokens:,} read ahead," if own.ahead_tokens else ""
-    return f"Turn {turn} itself remembered {reused}{waited}. {now}: this run remembers {found.reused_tokens:,}."
+    reused = tr("one token") if remembered == 1 else tr("{remembered:,} tokens", remembered=remembered)
+    reused += tr(", with {ahead_tokens:,} read ahead,", ahead_tokens=own.ahead_tokens) if own.ahead_tokens else ""
+    return tr(
+        "Turn {turn} itself remembered {reused}{waited}. {now}: this run remembers {reused_tokens:,}.",
+        turn=turn,
+        reused=reused,
+        waited=waited,
+        now=now,
+        reused_tokens=found.reused_tokens,
+    )
 
 
 def _parted(result: ProofResult, parted: Parted) -> str:
@@ -176,22 +189,27 @@ def _parted(result: ProofResult, parted: Parted) -> str:
     start = next(
         (place for place, (a, b) in enumerate(zip(warm, cold, strict=False)) if a != b), min(len(warm), len(cold))
     )
-    sides = f"{_quote(warm, start)} remembering, {_quote(cold, start)} from scratch"
-    return f"The same up to token {parted.token:,}, where they part: {sides}."
+    sides = tr("{quote} remembering, {quote2} from scratch", quote=_quote(warm, start), quote2=_quote(cold, start))
+    return tr("The same up to token {token:,}, where they part: {sides}.", token=parted.token, sides=sides)
 
 
 def _why(parted: Parted, near: str) -> str:
     if not near:
         return FAULT
     if parted.margin is None:
-        return f"Here answers are only near: {near}"
-    kind = "so close that rounding decides" if parted.margin < NEAR_TIE else "more than rounding explains"
-    return f"The two best choices were {parted.margin:.3f} apart there: {kind}. Here answers are only near: {near}"
+        return tr("Here answers are only near: {near}", near=translated(near))
+    kind = tr("so close that rounding decides") if parted.margin < NEAR_TIE else tr("more than rounding explains")
+    return tr(
+        "The two best choices were {margin:.3f} apart there: {kind}. Here answers are only near: {near}",
+        margin=parted.margin,
+        kind=kind,
+        near=translated(near),
+    )
 
 
 def _quote(text: str, start: int) -> str:
     rest = " ".join(text[start : start + QUOTED].split())
-    return f"“{rest}”" if rest else "the end"
+    return f"“{rest}”" if rest else tr("the end")
 
 
 def check_ready(is_busy: bool, has_model: bool, is_elsewhere: bool) -> None:

@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
+from app.language import tr, translated
 from app.widgets.conversation_list import ConversationList, Listed
 from app.widgets.explain import Explain
 from app.widgets.plain import Label, SoftLabel, elided, tool_tip
@@ -31,7 +32,7 @@ WIDTH, NARROWEST, WIDEST = 232, 180, 420
 """Pixels: at first, and what a user may choose."""
 
 
-TOP = "Kept at the top"
+TOP = tr("Kept at the top")
 
 
 class Sidebar(QFrame):
@@ -47,11 +48,11 @@ class Sidebar(QFrame):
         self.setObjectName("sidebar")
         self.setMinimumWidth(NARROWEST)
         self.setMaximumWidth(WIDEST)
-        self.setAccessibleName("Conversations and model")
+        self.setAccessibleName(tr("Conversations and model"))
         self._new_button = self._make_new_button(new)
         self.search = QLineEdit(self)
-        self.search.setPlaceholderText("Search conversations")
-        self.search.setAccessibleName("Search conversations")
+        self.search.setPlaceholderText(tr("Search conversations"))
+        self.search.setAccessibleName(tr("Search conversations"))
         self.search.setClearButtonEnabled(True)
         self.search.textChanged.connect(self.search_changed)
         self.search.installEventFilter(self)
@@ -70,10 +71,10 @@ class Sidebar(QFrame):
         self._lay_out()
 
     def _make_new_button(self, new: QAction) -> QPushButton:
-        button = QPushButton("New", self)
+        button = QPushButton(tr("New"), self)
         button.setObjectName("primary")
-        button.setAccessibleName("New conversation")
-        button.setToolTip(tool_tip(f"New conversation ({new.shortcut().toString()})"))
+        button.setAccessibleName(tr("New conversation"))
+        button.setToolTip(tool_tip(tr("New conversation ({tostring})", tostring=new.shortcut().toString())))
         button.clicked.connect(new.trigger)
         return button
 
@@ -108,8 +109,8 @@ class Sidebar(QFrame):
         metrics = self.folder_button.fontMetrics()
         shown = metrics.elidedText(name, Qt.TextElideMode.ElideRight, WIDTH - 90)
         self.folder_button.setText(f"{shown.replace('&', '&&')} ▾")
-        self.folder_button.setAccessibleName(f"Folder: {name}")
-        self.folder_button.setToolTip(tool_tip("Choose a folder, or make one"))
+        self.folder_button.setAccessibleName(tr("Folder: {name}", name=name))
+        self.folder_button.setToolTip(tool_tip(tr("Choose a folder, or make one")))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """From the search the Down key goes to the first of what was found, and Enter opens it."""
@@ -138,7 +139,9 @@ class Sidebar(QFrame):
         self._midnight.start(ms_to_midnight(now))
         self._nothing.setVisible(not rows)
         self._nothing.setText(
-            f"No conversation holds “{searched}”." if searched else "Your conversations will be listed here."
+            tr("No conversation holds “{searched}”.", searched=searched)
+            if searched
+            else tr("Your conversations will be listed here.")
         )
 
 
@@ -168,7 +171,7 @@ class ModelButton(QAbstractButton):
         self.setFixedHeight(64)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.clicked.connect(self._open_menu)
-        self._say("No model", "Open one")
+        self._say(tr("No model"), tr("Open one"))
 
     @property
     def lines(self) -> tuple[str, str]:
@@ -200,39 +203,45 @@ class ModelButton(QAbstractButton):
 
     def show_loading(self) -> None:
         """A model is being loaded."""
-        self._say("Loading the model", "You can write meanwhile")
+        self._say(tr("Loading the model"), tr("You can write meanwhile"))
 
     def _refresh(self) -> None:
         if self._model is None:
-            self._say("No model", "Open one")
+            self._say(tr("No model"), tr("Open one"))
             return
-        kind = f" · {self._model.dtype}{' · near' if self._model.near else ''}"
+        kind = f" · {self._model.dtype}{(tr(' · near') if self._model.near else '')}"
         device = {"cpu": "CPU", "mps": "MPS"}.get(self._model.device, self._model.device.upper())
         self._say(self._model.name, f"{device} · {self._cache_words(self._model)}", kind)
 
     def _cache_words(self, model: ModelInfo) -> str:
         if not model.cached_bytes_per_token:
-            return "remembered there"
+            return tr("remembered there")
         if not self._cache_on:
-            return "remembering is off"
+            return tr("remembering is off")
         held = self._cache.used_bytes if self._cache else 0
         budget = self._cache.budget_bytes if self._cache else model.cache_budget_bytes
-        return f"{size(held)} of {size(budget)} memory"
+        return tr("{size} of {size2} memory", size=size(held), size2=size(budget))
 
     def _disk_words(self) -> str:
         """What lies on disk, or why nothing does; "" where that is not known or nothing to speak of."""
         if self._cache is None or self._model is None:
             return ""
-        return self._cache.disk_note or (f"{size(self._cache.disk_bytes)} on disk" if self._cache.disk_bytes else "")
+        return translated(self._cache.disk_note) or (
+            tr("{size} on disk", size=size(self._cache.disk_bytes)) if self._cache.disk_bytes else ""
+        )
 
     def _say(self, name: str, second: str, kind: str = "") -> None:
         """`kind` stands behind the name of the model and is never cut."""
         first = name + kind
         self._lines, self._parts = (first, second), ((name, kind), (second, ""))
-        lines = [first, second, *([f"{cost} of memory"] if self._model and (cost := token_cost(self._model)) else [])]
+        lines = [
+            first,
+            second,
+            *([tr("{cost} of memory", cost=cost)] if self._model and (cost := token_cost(self._model)) else []),
+        ]
         lines += [disk] if (disk := self._disk_words()) else []
-        self.setAccessibleName(f"Model: {'. '.join(lines)}")
-        self.setToolTip(tool_tip("\n".join([*lines, "Open another model"])))
+        self.setAccessibleName(tr("Model: {parts}", parts=". ".join(lines)))
+        self.setToolTip(tool_tip("\n".join([*lines, tr("Open another model")])))
         self.update()
 
     def _open_menu(self) -> None:

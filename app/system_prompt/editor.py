@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
+from app.language import tr
 from app.system_prompt.finding_list import FindingList
 from app.system_prompt.preset_panel import PresetPanel
 from app.widgets.explain import Explain
@@ -50,31 +51,33 @@ class SystemPromptEditor(QDialog):
         self.question: MessageBox | None = None
         self._places: tuple[tuple[int, int, bool], ...] = ()
         super().__init__(parent)
-        self.setWindowTitle("System prompt")
+        self.setWindowTitle(tr("System prompt"))
         self.setModal(True)
         fit(self, QSize(864, 600))
         self.edit = QPlainTextEdit(text, self)
         self.edit.setObjectName("field")
         self.edit.setFont(theme.reading_font())
-        self.edit.setAccessibleName("System prompt")
-        self.edit.setPlaceholderText("For instance: You are the support assistant of a parcel service.")
+        self.edit.setAccessibleName(tr("System prompt"))
+        self.edit.setPlaceholderText(tr("For instance: You are the support assistant of a parcel service."))
         self.edit.setTabChangesFocus(True)
         self.edit.setMinimumHeight(LEAST_TEXT)
         self.edit.textChanged.connect(self._on_text)
         self.presets = PresetPanel(self)
         self.findings = FindingList(self)
-        self.next_prompt = NextPrompt(self, "With this text")
+        self.next_prompt = NextPrompt(self, tr("With this text"))
         self.tokens = Label(self)
         self.tokens.setObjectName("soft")
         self._lay_out()
 
     def _lay_out(self) -> None:
-        title = Label("System prompt", self)
+        title = Label(tr("System prompt"), self)
         title.setFont(theme.text_font(bold=True))
         note = Label(
-            "It stands before every message of this conversation. It is read once and kept; after a"
-            " change everything from the changed place on is read again. {{date}}, {{time}}, {{datetime}}, {{weekday}}"
-            " and {{uuid}} are filled in when a question is sent.",
+            tr(
+                "It stands before every message of this conversation. It is read once and kept; after a "
+                "change everything from the changed place on is read again. {{date}}, {{time}}, "
+                "{{datetime}}, {{weekday}} and {{uuid}} are filled in when a question is sent."
+            ),
             self,
         )
         note.setObjectName("soft")
@@ -135,7 +138,9 @@ class SystemPromptEditor(QDialog):
 
     def show_tokens(self, tokens: int | None) -> None:
         """How many tokens the text has; None where nobody can count them."""
-        self.tokens.setText("" if tokens is None else "1 token" if tokens == 1 else f"{tokens:,} tokens")
+        self.tokens.setText(
+            "" if tokens is None else tr("1 token") if tokens == 1 else tr("{tokens:,} tokens", tokens=tokens)
+        )
 
     def replace(self, start: int, end: int, text: str) -> None:
         """Put `text` in place of the characters from `start` to `end`; it can be undone."""
@@ -181,11 +186,11 @@ class SystemPromptEditor(QDialog):
         if not self.is_changed:
             self.discard()
             return
-        asked, lost = "Save the changed system prompt?", "Without saving, what was written here is lost."
-        self.question = box = MessageBox(self, "System prompt", asked, lost)
-        box.add("Go on writing")
-        box.add("Discard", self.discard, "danger")
-        box.add("Save", self._save, "primary")
+        asked, lost = tr("Save the changed system prompt?"), tr("Without saving, what was written here is lost.")
+        self.question = box = MessageBox(self, tr("System prompt"), asked, lost)
+        box.add(tr("Go on writing"))
+        box.add(tr("Discard"), self.discard, "danger")
+        box.add(tr("Save"), self._save, "primary")
         box.open()
 
     def discard(self) -> None:

@@ -11,6 +11,7 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QBoxLayout, QFrame, QPushButton, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from app import theme
+from app.language import tr
 from app.widgets.plain import LINK_PADDING, SoftLabel, tool_tip
 
 Kind = Literal["costs", "cured", "note"]
@@ -41,7 +42,7 @@ class FindingList(QScrollArea):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.setAccessibleName("What changes in this text")
+        self.setAccessibleName(tr("What changes in this text"))
         self._shown: tuple[FindingRow, ...] = ()
         self._rows: list[_Row] = []
         page = QWidget()

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from app.chat.changing_parts import Finding, payers
 from app.chat.cures import FREEZE, MOVE
+from app.language import tr
 from app.placeholders import Cure
 from app.system_prompt.finding_list import MOST_ROWS, FindingRow
 from app.words import about_seconds
@@ -19,16 +20,26 @@ MOST_PLACES = 12
 
 _FREEZE = (
     FREEZE,
-    "Freeze for this conversation",
-    "It is filled in once and stays. Other conversations fill it in anew.",
+    tr("Freeze for this conversation"),
+    tr("It is filled in once and stays. Other conversations fill it in anew."),
 )
 _MOVE = (
     MOVE,
-    "Move to the newest message",
-    "Its value stands at the end of each new question, and the system prompt stays the same.",
+    tr("Move to the newest message"),
+    tr("Its value stands at the end of each new question, and the system prompt stays the same."),
 )
-_THAW = (THAW, "Fill in at each turn", "It is filled in with the value of the moment whenever a question is sent.")
-_KINDS = {"uuid": "an id", "time": "a clock", "date": "a date", "datetime": "a moment", "weekday": "a day"}
+_THAW = (
+    THAW,
+    tr("Fill in at each turn"),
+    tr("It is filled in with the value of the moment whenever a question is sent."),
+)
+_KINDS = {
+    "uuid": tr("an id"),
+    "time": tr("a clock"),
+    "date": tr("a date"),
+    "datetime": tr("a moment"),
+    "weekday": tr("a day"),
+}
 _LONGEST = 40
 
 Price = tuple[int, float] | None
@@ -60,35 +71,50 @@ def _row(key: str, finding: Finding, cure: Cure | None, pays: bool, price: Price
 
 
 def _placeholder(finding: Finding, pays: bool, price: Price) -> str:
-    changes = "changes at midnight" if finding.changes == "every day" else "changes at each turn"
+    changes = tr("changes at midnight") if finding.changes == "every day" else tr("changes at each turn")
     if not pays:
-        return f"{finding.text} {changes}, but costs nothing more while what stands before it changes as often."
-    each = " each day" if finding.changes == "every day" else ""
+        return tr(
+            "{text_} {changes}, but costs nothing more while what stands before it changes as often.",
+            text_=finding.text,
+            changes=changes,
+        )
+    each = tr(" each day") if finding.changes == "every day" else ""
     return f"{finding.text} {changes}: {_read(price)}{each}{_time(price)}."
 
 
 def _cured(finding: Finding, cure: Cure) -> str:
     if cure.kind == "frozen":
-        return f"{finding.text} stays “{cure.value}” in this conversation."
-    return f"{finding.text} goes with the newest message; the system prompt stays the same."
+        return tr("{text_} stays “{value}” in this conversation.", text_=finding.text, value=cure.value)
+    return tr("{text_} goes with the newest message; the system prompt stays the same.", text_=finding.text)
 
 
 def _literal(finding: Finding, price: Price) -> str:
     shown = finding.text if len(finding.text) <= _LONGEST else finding.text[:_LONGEST] + "…"
     kind = _KINDS[finding.name]
-    later = f"until it is edited; then {_read(price)}{_time(price)}."
-    return f"“{shown}” looks like {kind} that was pasted. It costs nothing {later}"
+    later = tr("until it is edited; then {read}{time}.", read=_read(price), time=_time(price))
+    return tr(
+        "“{shown}” looks like {kind} that was pasted. It costs nothing {later}", shown=shown, kind=kind, later=later
+    )
 
 
 def _read(price: Price) -> str:
     if price is None:
-        return "everything after it is read again"
+        return tr("everything after it is read again")
     tokens, _ = price
-    return "one token after it is read again" if tokens == 1 else f"{tokens:,} tokens after it are read again"
+    return (
+        tr("one token after it is read again")
+        if tokens == 1
+        else tr("{tokens:,} tokens after it are read again", tokens=tokens)
+    )
 
 
 def _time(price: Price) -> str:
-    return "" if price is None else ", " + f"about {about_seconds(price[1])}".replace(" ", "\N{NO-BREAK SPACE}")
+    return (
+        ""
+        if price is None
+        else ", "
+        + tr("about {about_seconds}", about_seconds=about_seconds(price[1])).replace(" ", "\N{NO-BREAK SPACE}")
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLineEdit, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from app import theme
+from app.language import tr
 from app.widgets.conversation_list import ConversationList, ConversationRow, ListWords
 from app.widgets.plain import Label, SoftLabel
 
@@ -16,9 +17,9 @@ WIDTH, WIDEST = 224, 16_777_215
 """Pixels beside the text, and what Qt takes for no bound at all."""
 MANY = 8
 """From this many on there is a field to search them."""
-ESTIMATE = "estimated for what is written in the composer, under this system prompt"
-_KEEP = ("Save as preset", "Name of a new preset")
-_RENAME = ("Rename", "New name")
+ESTIMATE = tr("estimated for what is written in the composer, under this system prompt")
+_KEEP = (tr("Save as preset"), tr("Name of a new preset"))
+_RENAME = (tr("Rename"), tr("New name"))
 
 
 class PresetPanel(QWidget):
@@ -38,22 +39,22 @@ class PresetPanel(QWidget):
         self._rows: tuple[ConversationRow, ...] = ()
         self._folders: dict[int, str] = {}
         self._current = self._renamed = 0
-        self.list = ConversationList(self, ListWords("Presets", "Use this text", "Saved", ESTIMATE))
+        self.list = ConversationList(self, ListWords(tr("Presets"), tr("Use this text"), tr("Saved"), ESTIMATE))
         self.search = QLineEdit(self)
-        self.search.setPlaceholderText("Search presets")
-        self.search.setAccessibleName("Search presets")
+        self.search.setPlaceholderText(tr("Search presets"))
+        self.search.setAccessibleName(tr("Search presets"))
         self.search.setClearButtonEnabled(True)
         self.nothing = _line(self)
         self.says = _line(self)
         self.offer = _link("", self)
-        self.rename_button, self.delete_button = _link("Rename", self), _link("Delete", self)
-        self.more_button = _link("More…", self)
-        self.more_button.setToolTip("Folder, variables, read it now")
-        self.keep_resident = QCheckBox("Keep it resident", self)
-        self.keep_resident.setToolTip("Read it at each start while nothing is asked, and keep it in memory")
-        self.import_button, self.export_button = _link("Import…", self), _link("Export…", self)
-        self.import_button.setToolTip("Take in presets from a file that Headstart wrote, or a text file as one")
-        self.export_button.setToolTip("Write all presets into a file")
+        self.rename_button, self.delete_button = _link(tr("Rename"), self), _link(tr("Delete"), self)
+        self.more_button = _link(tr("More…"), self)
+        self.more_button.setToolTip(tr("Folder, variables, read it now"))
+        self.keep_resident = QCheckBox(tr("Keep it resident"), self)
+        self.keep_resident.setToolTip(tr("Read it at each start while nothing is asked, and keep it in memory"))
+        self.import_button, self.export_button = _link(tr("Import…"), self), _link(tr("Export…"), self)
+        self.import_button.setToolTip(tr("Take in presets from a file that Headstart wrote, or a text file as one"))
+        self.export_button.setToolTip(tr("Write all presets into a file"))
         self.name = _NameEdit(self)
         self.keep = QPushButton(self)
         self.keep.setAutoDefault(False)
@@ -77,7 +78,7 @@ class PresetPanel(QWidget):
         self.name.textEdited.connect(lambda: self.say(""))
 
     def _lay_out(self) -> None:
-        title = Label("Presets", self)
+        title = Label(tr("Presets"), self)
         title.setFont(theme.text_font(bold=True))
         links = QHBoxLayout()
         links.addWidget(self.rename_button)
@@ -130,7 +131,7 @@ class PresetPanel(QWidget):
         self.says.setText(sentence)
         self.says.setVisible(bool(sentence))
         self.offer.setText(offer)
-        self.offer.setAccessibleName(offer or "What can be done about it")
+        self.offer.setAccessibleName(offer or tr("What can be done about it"))
         self.offer.setVisible(bool(offer))
 
     def name_taken(self) -> None:
@@ -143,10 +144,12 @@ class PresetPanel(QWidget):
         self.list.show_rows(found, self._current, headings=self._headings(found))
         self.nothing.setVisible(not found)
         self.nothing.setText(
-            f"No preset is called “{self.search.text()}”."
+            tr("No preset is called “{text_}”.", text_=self.search.text())
             if self._rows
-            else "Save a text under a name, to use it in other conversations. Each preset then says how soon its first"
-            " token would come."
+            else tr(
+                "Save a text under a name, to use it in other conversations. Each preset then says how "
+                "soon its first token would come."
+            )
         )
 
     def _headings(self, rows: Sequence[ConversationRow]) -> dict[int, str]:

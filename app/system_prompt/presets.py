@@ -15,16 +15,16 @@ from app.chat.residents import ResidentPrompt
 from app.chat.session import Session
 from app.files import write_whole
 from app.history.presets import NameTakenError, Preset, PresetTable
+from app.language import plural, tr, translated
 from app.placeholders import fill_own, own_names_in
 from app.system_prompt import preset_files
 from app.system_prompt.editing import PromptEditing
 from app.system_prompt.editor import SystemPromptEditor
 from app.system_prompt.fields_dialog import FieldsDialog
 from app.widgets.conversation_list import ConversationRow
-from app.words import counted
 from engine import HeadstartError, Request
 
-NO_READER = "No model is open here that could read it now; it is read once one is."
+NO_READER = tr("No model is open here that could read it now; it is read once one is.")
 
 
 def resident(preset: Preset) -> ResidentPrompt:
@@ -92,14 +92,14 @@ class PresetChoice(QObject):
 
     def choose_import(self) -> None:
         """Ask for a file with presets."""
-        dialog = QFileDialog(self._panel, "Import presets")
+        dialog = QFileDialog(self._panel, tr("Import presets"))
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.setNameFilter("Presets and texts (*.json *.txt *.md)")
+        dialog.setNameFilter(tr("Presets and texts (*.json *.txt *.md)"))
         self._ask(dialog, self.take_in)
 
     def choose_export(self) -> None:
         """Ask where all presets are to be written to."""
-        dialog = QFileDialog(self._panel, "Export presets")
+        dialog = QFileDialog(self._panel, tr("Export presets"))
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setDefaultSuffix("json")
         dialog.selectFile("headstart-presets.json")
@@ -114,8 +114,10 @@ class PresetChoice(QObject):
         """Keep the presets of a file, and say how many."""
         with self._saying():
             new, known = preset_files.take_in(preset_files.read(Path(path)), self._table)
-            there = f"; {known:,} {'was' if known == 1 else 'were'} there already" if known else ""
-            self._say(f"{counted(new, 'preset')} taken in{there}.")
+            there = plural("; {count:,} was there already", "; {count:,} were there already", known) if known else ""
+            self._say(
+                tr("{count} taken in{there}.", count=plural("{count:,} preset", "{count:,} presets", new), there=there)
+            )
             self._show()
 
     def write(self, path: str) -> None:
@@ -125,7 +127,13 @@ class PresetChoice(QObject):
                 write_whole(Path(path), preset_files.written(self._table.all()))
             except OSError as error:
                 raise HeadstartError(f"{path} cannot be written. Choose another place.", str(error)) from error
-            self._say(f"{counted(len(self._shown), 'preset')} written to {Path(path).name}.")
+            self._say(
+                tr(
+                    "{count} written to {name}.",
+                    count=plural("{count:,} preset", "{count:,} presets", len(self._shown)),
+                    name=Path(path).name,
+                )
+            )
 
     def _find(self, preset_id: int) -> Preset | None:
         return next((preset for preset in self._shown if preset.id == preset_id), None)
@@ -159,9 +167,9 @@ class PresetChoice(QObject):
         """Ask what a preset's own variables stand for, then take its text with that."""
         known = dict(preset.variables)
         names = {name: known.get(name, "") for name in own_names_in(preset.system_prompt)}
-        about = f"“{preset.name}” has variables of its own. What is left empty stays as it is written."
+        about = tr("“{name}” has variables of its own. What is left empty stays as it is written.", name=preset.name)
         self.asking = dialog = FieldsDialog(
-            "Variables", about, names, self._panel, "Keep these values in the preset, and ask no more"
+            tr("Variables"), about, names, self._panel, tr("Keep these values in the preset, and ask no more")
         )
         dialog.chosen.connect(partial(self._on_values, preset))
         dialog.open()
@@ -182,20 +190,20 @@ class PresetChoice(QObject):
         if preset is None:
             return
         last = menu.actions()[-1]
-        made = [_action(menu, "Read it now", partial(self.prewarm, preset_id))]
-        resident = _action(menu, "Keep it resident", lambda: self._keep(preset_id, not preset.is_kept))
+        made = [_action(menu, tr("Read it now"), partial(self.prewarm, preset_id))]
+        resident = _action(menu, tr("Keep it resident"), lambda: self._keep(preset_id, not preset.is_kept))
         resident.setCheckable(True)
         resident.setChecked(preset.is_kept)
         made.append(resident)
         if own_names_in(preset.system_prompt):
-            made.append(_action(menu, "Variables…", partial(self._ask_values, preset)))
-        folders = QMenu("Folder", menu)
+            made.append(_action(menu, tr("Variables…"), partial(self._ask_values, preset)))
+        folders = QMenu(tr("Folder"), menu)
         for name in ("", *dict.fromkeys(each.folder for each in self._shown if each.folder)):
-            entry = folders.addAction(name.replace("&", "&&") or "None", partial(self._move, preset_id, name))
+            entry = folders.addAction(name.replace("&", "&&") or tr("None"), partial(self._move, preset_id, name))
             entry.setCheckable(True)
             entry.setChecked(name == preset.folder)
         folders.addSeparator()
-        folders.addAction("New folder…", partial(self._ask_folder, preset))
+        folders.addAction(tr("New folder…"), partial(self._ask_folder, preset))
         menu.insertActions(last, made)
         menu.insertMenu(last, folders)
         menu.insertSeparator(last)
@@ -204,7 +212,7 @@ class PresetChoice(QObject):
         """Have a preset read while nothing is asked, for the next conversation that begins with it."""
         if preset := self._find(preset_id):
             can_read = self._session.residents.prewarm(resident(preset))
-            self._say("It is read while nothing is asked." if can_read else NO_READER)
+            self._say(tr("It is read while nothing is asked.") if can_read else NO_READER)
 
     def _keep(self, preset_id: int, is_kept: bool) -> None:
         if preset := self._find(preset_id):
@@ -226,8 +234,8 @@ class PresetChoice(QObject):
         self.text_replaced.emit()
 
     def _ask_folder(self, preset: Preset) -> None:
-        about = f"The folder for “{preset.name}”. It is there as long as something is in it."
-        self.asking = dialog = FieldsDialog("Folder", about, {"Folder": preset.folder}, self._panel)
+        about = tr("The folder for “{name}”. It is there as long as something is in it.", name=preset.name)
+        self.asking = dialog = FieldsDialog(tr("Folder"), about, {"Folder": preset.folder}, self._panel)
         dialog.chosen.connect(lambda values, _: self._move(preset.id, values["Folder"]))
         dialog.open()
 
@@ -249,11 +257,11 @@ class PresetChoice(QObject):
                 self._show()
         except NameTakenError as error:
             if preset_id:
-                self._say(f"{error} Give another name.")
+                self._say(tr("{error} Give another name.", error=translated(str(error))))
             else:
                 self._say(
-                    f"{error} Give another name, or replace its text:",
-                    "Replace its text",
+                    tr("{error} Give another name, or replace its text:", error=translated(str(error))),
+                    tr("Replace its text"),
                     partial(self._replace, error.preset_id),
                 )
 
@@ -270,7 +278,7 @@ class PresetChoice(QObject):
         with self._saying():
             self._table.delete(preset_id)
             self._session.residents.let_go(resident(preset))
-            self._say(f"“{preset.name}” is deleted.", "Undo", lambda: self._bring_back(preset))
+            self._say(tr("“{name}” is deleted.", name=preset.name), tr("Undo"), lambda: self._bring_back(preset))
             self._show()
 
     def _bring_back(self, preset: Preset) -> None:
@@ -297,4 +305,4 @@ class PresetChoice(QObject):
         except NameTakenError:
             raise
         except HeadstartError as error:
-            self._say(str(error))
+            self._say(translated(str(error)))

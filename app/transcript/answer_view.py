@@ -9,6 +9,7 @@ from PySide6.QtGui import QColor, QGuiApplication, QPainter, QPaintEvent, QResiz
 from PySide6.QtWidgets import QToolButton, QWidget
 
 from app import theme
+from app.language import tr
 from app.transcript.block_writer import (
     CODE_HEADER,
     CODE_PADDING,
@@ -53,7 +54,7 @@ class AnswerView(DocumentView):
         self.text = ""
         self._ahead: tuple[Stretch, ...] = ()
         self._tone: Tone = tone
-        self.setAccessibleName("Answer")
+        self.setAccessibleName(tr("Answer"))
         self.document().setIndentWidth(INDENT)
         self._buttons: list[QToolButton] = []
         self._pending = ""
@@ -203,10 +204,10 @@ class AnswerView(DocumentView):
     def _new_button(self, number: int) -> QToolButton:
         button = QToolButton(self.viewport())
         button.setObjectName("quiet")
-        button.setText("Copy")
+        button.setText(tr("Copy"))
         button.setIcon(icon("copy"))
         button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        button.setAccessibleName("Copy this code")
+        button.setAccessibleName(tr("Copy this code"))
         button.setCursor(Qt.CursorShape.ArrowCursor)
         button.clicked.connect(lambda: self._copy_code(number))
         button.ensurePolished()
@@ -216,7 +217,7 @@ class AnswerView(DocumentView):
 
     def _copy_code(self, number: int) -> None:
         QGuiApplication.clipboard().setText(self._writer.codes[number].text)
-        self._buttons[number].setText("Copied")
+        self._buttons[number].setText(tr("Copied"))
 
     def _fit_height(self, size: QSizeF) -> None:
         """Qt counts the height up to the last line of text; the box around a code block goes on below it."""
@@ -236,7 +237,7 @@ class AnswerView(DocumentView):
     def leaveEvent(self, event: QEvent) -> None:
         super().leaveEvent(event)
         for button in self._buttons:
-            button.setText("Copy")
+            button.setText(tr("Copy"))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         if self._writer.has_ground:

@@ -18,15 +18,16 @@ from PySide6.QtWidgets import (
 
 from app import theme
 from app.history.records import Outlined
+from app.language import tr
 from app.widgets.plain import SoftLabel, tool_tip
 from app.widgets.room import fit
 from app.words import shortened_line
 
-NAMES = {"user": "You", "assistant": "Answer", "tool": "Tool"}
+NAMES = {"user": tr("You"), "assistant": tr("Answer"), "tool": tr("Tool")}
 LONGEST = 90
 """Characters of a message that are shown."""
 SIZE = (640, 520)
-ABOUT = "Messages below each other follow each other; where there are versions, what follows each is within it."
+ABOUT = tr("Messages below each other follow each other; where there are versions, what follows each is within it.")
 
 
 class BranchesDialog(QDialog):
@@ -37,11 +38,11 @@ class BranchesDialog(QDialog):
 
     def __init__(self, outline: Sequence[Outlined], in_view: Collection[int], parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setWindowTitle("Versions of this conversation")
+        self.setWindowTitle(tr("Versions of this conversation"))
         self.setModal(True)
         self.tree = QTreeWidget(self)
         self.tree.setHeaderHidden(True)
-        self.tree.setAccessibleName("Versions of this conversation")
+        self.tree.setAccessibleName(tr("Versions of this conversation"))
         self.tree.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.tree.itemActivated.connect(self._on_activated)
         self.tree.ensurePolished()  # rows are measured as they are chosen, and keep the height that they have then
@@ -52,7 +53,7 @@ class BranchesDialog(QDialog):
         buttons = QDialogButtonBox(kinds.Open | kinds.Close, self)
         for button in buttons.buttons():
             button.setIcon(QIcon())
-        buttons.button(kinds.Open).setText("Show")
+        buttons.button(kinds.Open).setText(tr("Show"))
         buttons.accepted.connect(lambda: self._on_activated(self.tree.currentItem()))
         buttons.rejected.connect(self.reject)
         column = QVBoxLayout(self)
@@ -86,7 +87,7 @@ class BranchesDialog(QDialog):
 
     def _item(self, message: Outlined, is_in_view: bool) -> QTreeWidgetItem:
         line = shortened_line(message.begins, LONGEST)
-        item = QTreeWidgetItem([f"{NAMES.get(message.role, 'Message')}: {line}"])
+        item = QTreeWidgetItem([f"{NAMES.get(message.role, tr('Message'))}: {line}"])
         item.setData(0, Qt.ItemDataRole.UserRole, message.id)
         item.setToolTip(0, tool_tip(line))
         item.setFont(0, theme.text_font(bold=is_in_view))

@@ -21,6 +21,7 @@ from app.chat.cures import (
     template_cure,
 )
 from app.chat.session import Session
+from app.language import tr
 from app.placeholders import Cure
 from app.transcript.divergence_box import PROVE
 from app.transcript.message import Answer, MessageWidget
@@ -30,7 +31,7 @@ from engine import Divergence
 
 Action = tuple[str, str, str]
 
-PROVE_ACTION = (PROVE, "Prove it", "Read the prompt of this turn with the cache and without.")
+PROVE_ACTION = (PROVE, tr("Prove it"), tr("Read the prompt of this turn with the cache and without."))
 
 
 class _Words(NamedTuple):
@@ -43,17 +44,17 @@ class _Words(NamedTuple):
 
 _TEMPLATE_WORDS = {
     KEEP_THOUGHTS: _Words(
-        "Keep thoughts in the history",
-        "The model then gets its earlier thoughts back with each question.",
-        "Thoughts stay in the history of this conversation from now on.",
+        tr("Keep thoughts in the history"),
+        tr("The model then gets its earlier thoughts back with each question."),
+        tr("Thoughts stay in the history of this conversation from now on."),
     ),
     SYSTEM_IN_QUESTION: _Words(
-        "Keep the system prompt in the first question",
-        "It then stands at the same place in each prompt.",
-        "The system prompt stands in the first question of this conversation from now on.",
+        tr("Keep the system prompt in the first question"),
+        tr("It then stands at the same place in each prompt."),
+        tr("The system prompt stands in the first question of this conversation from now on."),
     ),
 }
-_READ_ONCE_MORE = (
+_READ_ONCE_MORE = tr(
     "The prompt is read once more; after that it stays the same. It can be undone where the temperature is set."
 )
 
@@ -107,9 +108,13 @@ class CureOffer(QObject):
         divergence = self._divergence(answer_id)
         if divergence and template_cure(self._session.conversation, divergence):
             words = _TEMPLATE_WORDS[divergence.cure or KEEP_THOUGHTS]
-            more = f"about {tokens(divergence.cure_tokens)} more in each prompt, " if divergence.cure_tokens else ""
+            more = (
+                tr("about {tokens} more in each prompt, ", tokens=tokens(divergence.cure_tokens))
+                if divergence.cure_tokens
+                else ""
+            )
             action = (divergence.cure or KEEP_THOUGHTS, words.label, words.does)
-            return (action,), f"{words.label}: {more}all of it reused."
+            return (action,), tr("{label}: {more}all of it reused.", label=words.label, more=more)
         return (), None
 
     def _divergence(self, answer_id: int) -> Divergence | None:
@@ -145,16 +150,25 @@ class CureOffer(QObject):
 
 def _cure_actions(culprit: Culprit) -> tuple[Action, ...]:
     shown = culprit.shown
-    move = (MOVE, f"Move {shown} to the newest message", "It then stands at the end of each new question.")
+    move = (
+        MOVE,
+        tr("Move {shown} to the newest message", shown=shown),
+        tr("It then stands at the end of each new question."),
+    )
     if culprit.pasted:
         return (move,)
-    return (FREEZE, f"Freeze {shown} for this conversation", "It then stays as it was sent last."), move
+    return (
+        FREEZE,
+        tr("Freeze {shown} for this conversation", shown=shown),
+        tr("It then stays as it was sent last."),
+    ), move
 
 
 def _done(culprit: Culprit, cure: Cure) -> str:
     if cure.kind == "frozen":
-        return f"{culprit.shown} stays “{cure.value}” in this conversation."
-    return (
-        f"{culprit.shown} goes with the newest message from now on. The system prompt is read once more; after that it"
-        " stays the same."
+        return tr("{shown} stays “{value}” in this conversation.", shown=culprit.shown, value=cure.value)
+    return tr(
+        "{shown} goes with the newest message from now on. The system prompt is read once more; "
+        "after that it stays the same.",
+        shown=culprit.shown,
     )

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
+from app.language import tr
+
 BEFORE, INSIDE, BEHIND = 24, 40, 16
 """Characters shown of what is equal before, of what differs, and of what is equal behind."""
 _WORDS = re.compile(r"\s*\S+|\s+$")
@@ -43,10 +45,10 @@ class Difference:
 
     def _say(self, old: str, new: str) -> str:
         if self.old and self.new:
-            return f"“{old}” became “{new}”"
+            return tr("“{old}” became “{new}”", old=old, new=new)
         if self.new:
-            return f"“{new}” is new"
-        return f"“{old}” is gone" if self.old else ""
+            return tr("“{new}” is new", new=new)
+        return tr("“{old}” is gone", old=old) if self.old else ""
 
     def _marked(self, middle: str) -> str:
         lead = middle[: len(middle) - len(middle.lstrip())]

@@ -10,47 +10,48 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from app import theme, words
+from app.language import numeral, tr
 from app.transcript.difference import difference
 from app.widgets.plain import LINK_PADDING, Label, tool_tip
 from engine import Divergence
 
 _WHY = {
     "new": "",
-    "edited": "the text there was edited",
-    "date": "a date or a clock there moved on",
-    "reasoning removed": "the chat template of this model leaves out earlier reasoning",
-    "empty thought": "the chat template of this model puts an empty thought into earlier answers",
-    "answer frame": "the chat template of this model begins an answer otherwise once it is written",
-    "system moved": "the chat template of this model moves the system prompt behind each new question",
-    "settings": "a setting of this conversation that the chat template sees is another one",
-    "tools": "the tools are others, or in another order",
-    "trimmed": "the oldest messages were left out to make room in the context",
-    "evicted": "the cache was full, and what was not used for longest had to go",
-    "other client": "the cache was full, and other programs that use this model needed the room",
-    "positions": "past it, this model computes positions in another way; this happens once",
-    "other model": "each model keeps a cache of its own",
-    "cache off": "the cache is switched off",
+    "edited": tr("the text there was edited"),
+    "date": tr("a date or a clock there moved on"),
+    "reasoning removed": tr("the chat template of this model leaves out earlier reasoning"),
+    "empty thought": tr("the chat template of this model puts an empty thought into earlier answers"),
+    "answer frame": tr("the chat template of this model begins an answer otherwise once it is written"),
+    "system moved": tr("the chat template of this model moves the system prompt behind each new question"),
+    "settings": tr("a setting of this conversation that the chat template sees is another one"),
+    "tools": tr("the tools are others, or in another order"),
+    "trimmed": tr("the oldest messages were left out to make room in the context"),
+    "evicted": tr("the cache was full, and what was not used for longest had to go"),
+    "other client": tr("the cache was full, and other programs that use this model needed the room"),
+    "positions": tr("past it, this model computes positions in another way; this happens once"),
+    "other model": tr("each model keeps a cache of its own"),
+    "cache off": tr("the cache is switched off"),
 }
 _CURES = {
-    "edited": "Put what changes into the newest message.",
-    "date": "A conversation keeps the date it began with; begin a new one for today's.",
-    "tools": "Keep them the same from turn to turn.",
-    "evicted": "A larger budget, in Preferences, keeps more.",
-    "other client": "A larger budget, in Preferences, keeps more.",
-    "cache off": "“Use the cache”, in the menu, reads only what is new.",
+    "edited": tr("Put what changes into the newest message."),
+    "date": tr("A conversation keeps the date it began with; begin a new one for today's."),
+    "tools": tr("Keep them the same from turn to turn."),
+    "evicted": tr("A larger budget, in Preferences, keeps more."),
+    "other client": tr("A larger budget, in Preferences, keeps more."),
+    "cache off": tr("“Use the cache”, in the menu, reads only what is new."),
 }
 LINK_DISTANCE = 16
 """Pixels between two buttons side by side."""
 PROVE = "prove"
 """The key of the one action that is no cure."""
-_CURE_IN_PROMPT = "In the system prompt it can be frozen, or moved to the newest message."
+_CURE_IN_PROMPT = tr("In the system prompt it can be frozen, or moved to the newest message.")
 """For a date that the system prompt itself holds; any other one is the chat template's."""
 _WITHOUT_TEXT = {
-    "evicted": "Evicted from token {position} on",
-    "other client": "Evicted from token {position} on",
-    "positions": "This conversation outgrew a length of its model",
-    "other model": "Another model has read this before",
-    "cache off": "Nothing is reused",
+    "evicted": tr("Evicted from token {position} on"),
+    "other client": tr("Evicted from token {position} on"),
+    "positions": tr("This conversation outgrew a length of its model"),
+    "other model": tr("Another model has read this before"),
+    "cache off": tr("Nothing is reused"),
 }
 """How the box begins where no token is different."""
 
@@ -88,7 +89,7 @@ class DivergenceBox(QAbstractButton):
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setAccessibleName("Why this prompt was read again")
+        self.setAccessibleName(tr("Why this prompt was read again"))
         column = self._column = QVBoxLayout(self)
         column.setContentsMargins(14 - LINK_PADDING, 8, 14 - LINK_PADDING, 8)
         column.setSpacing(2)
@@ -130,7 +131,7 @@ class DivergenceBox(QAbstractButton):
         self._divergence, self._place = divergence, place
         self._say(divergence, place)
         can_go = divergence.message_index >= 0
-        self.setToolTip(tool_tip(f"Go there, {place}" if can_go else ""))
+        self.setToolTip(tool_tip(tr("Go there, {place}", place=place) if can_go else ""))
         self.setCursor(Qt.CursorShape.PointingHandCursor if can_go else Qt.CursorShape.ArrowCursor)
         self.show()
 
@@ -181,19 +182,21 @@ def title(divergence: Divergence, place: str, is_one_word: bool) -> str:
     """The head of the box: where the prompt left what was cached. It speaks of one word only where a single word took
     the place of a single other one."""
     is_one = is_one_word and divergence.cause != "trimmed"  # whole messages are gone, however they begin
-    differs = "One different word at token {position}" if is_one else "The text differs from token {position} on"
-    begins = _WITHOUT_TEXT.get(divergence.cause, differs).format(position=f"{divergence.position:,}")
+    differs = (
+        tr("One different word at token {position}") if is_one else tr("The text differs from token {position} on")
+    )
+    begins = _WITHOUT_TEXT.get(divergence.cause, differs).format(position=numeral(divergence.position, ","))
     return f"{begins}, {place}" if place else begins
 
 
 def body(divergence: Divergence, advice: str | None = None) -> str:
     """The text under the head: what it cost, why, and what helps, where no other `advice` is given."""
     count, is_after = divergence.recomputed_tokens, divergence.cause not in _WITHOUT_TEXT
-    cost = f"The {words.tokens(count)} after it" if is_after else words.tokens(count)
+    cost = tr("The {tokens} after it", tokens=words.tokens(count)) if is_after else words.tokens(count)
     if is_after and count == 1:
-        cost = "The token after it"
+        cost = tr("The token after it")
     why = _WHY[divergence.cause]
-    again = f"{cost} had to be read again"
+    again = tr("{cost} had to be read again", cost=cost)
     is_in_prompt = divergence.cause == "date" and divergence.message_index == 0
     if advice is None:
         advice = _CURE_IN_PROMPT if is_in_prompt else _CURES.get(divergence.cause, "")

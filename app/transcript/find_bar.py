@@ -6,6 +6,7 @@ from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QToolButton, QWidget
 
+from app.language import tr
 from app.widgets.icons import icon
 from app.widgets.plain import SoftLabel, tool_tip
 
@@ -24,14 +25,14 @@ class FindBar(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.field = QLineEdit(self)
-        self.field.setPlaceholderText("Find in this conversation")
-        self.field.setAccessibleName("Find in this conversation")
+        self.field.setPlaceholderText(tr("Find in this conversation"))
+        self.field.setAccessibleName(tr("Find in this conversation"))
         self.field.textChanged.connect(self.changed)
         self.field.installEventFilter(self)
         self.count = SoftLabel(self)
-        self.before = self._button("up", "The match before (Shift+Enter)")
-        self.after = self._button("down", "The next match (Enter)")
-        self.close_button = self._button("close", "Close (Esc)")
+        self.before = self._button("up", tr("The match before (Shift+Enter)"))
+        self.after = self._button("down", tr("The next match (Enter)"))
+        self.close_button = self._button("close", tr("Close (Esc)"))
         self.before.clicked.connect(lambda: self.stepped.emit(-1))
         self.after.clicked.connect(lambda: self.stepped.emit(1))
         self.close_button.clicked.connect(self.closed)
@@ -56,7 +57,9 @@ class FindBar(QWidget):
     def show_count(self, number: int, of: int) -> None:
         """Which of the messages that were found is shown, counted from 1; of 0 where none was."""
         wanted = bool(self.field.text())
-        self.count.setText("" if not wanted else f"{number} of {of} messages" if of else "Not found")
+        self.count.setText(
+            "" if not wanted else tr("{number} of {of} messages", number=number, of=of) if of else tr("Not found")
+        )
         for button in (self.before, self.after):
             button.setEnabled(of > 1)
 

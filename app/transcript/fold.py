@@ -11,6 +11,7 @@ from PySide6.QtGui import QColor, QFontMetrics, QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QVBoxLayout, QWidget
 
 from app import theme
+from app.language import tr
 from app.transcript.answer_view import AnswerView
 from app.widgets.icons import icon
 from app.words import shortened_line
@@ -139,7 +140,7 @@ class FoldLine(QAbstractButton):
     def set_open(self, is_open: bool) -> None:
         """The fold is open, or no longer."""
         self.setChecked(is_open)
-        self.setAccessibleDescription("Open; Enter folds it" if is_open else "Folded; Enter opens it")
+        self.setAccessibleDescription(tr("Open; Enter folds it") if is_open else tr("Folded; Enter opens it"))
 
     def sizeHint(self) -> QSize:
         return QSize(WORDS_LEFT + self._metrics().horizontalAdvance(self.words) + 8, HEIGHT)

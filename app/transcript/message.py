@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 from app import theme, words
 from app.documents import Attachment
 from app.history.records import is_cut
+from app.language import tr
 from app.transcript.answer_view import AnswerView
 from app.transcript.divergence_box import DivergenceBox
 from app.transcript.document_view import DocumentView
@@ -60,7 +61,7 @@ class MessageContent:
 
 Folds = dict[tuple[int, str], bool]
 """What the user opened or folded, or had underlined, by the id of the message and the name of the part."""
-AHEAD = "written ahead"
+AHEAD = tr("written ahead")
 
 
 class MessageWidget(QWidget):
@@ -133,7 +134,7 @@ class Question(MessageWidget):
 
     def __init__(self, content: MessageContent, wishes: Wishes, folds: Folds, parent: QWidget | None = None) -> None:
         super().__init__(content, wishes, parent)
-        self.divider = Divider("The model no longer sees what stands above this line", self)
+        self.divider = Divider(tr("The model no longer sees what stands above this line"), self)
         self._column.addWidget(self.divider)
         self.bubble = QuestionView(content.text, self)
         self.files = [self._file(number, each, wishes, folds) for number, each in enumerate(content.files)]
@@ -142,7 +143,7 @@ class Question(MessageWidget):
         row.addWidget(self.bubble, 1, Qt.AlignmentFlag.AlignRight)
         self._column.addLayout(row)
         if content.added:
-            added = SoftLabel(f"sent with {content.added}", self)
+            added = SoftLabel(tr("sent with {added}", added=content.added), self)
             added.setAlignment(Qt.AlignmentFlag.AlignRight)
             self._column.addWidget(added)
         self._column.addWidget(self.tools)
@@ -153,9 +154,15 @@ class Question(MessageWidget):
         return (*(file.line for file in self.files), self.bubble.view, self.bubble.show_all, *self.tools.buttons)
 
     def _file(self, number: int, file: Attachment, wishes: Wishes, folds: Folds) -> Fold:
-        part = f"file {number}"
-        fold = _remembered(Fold(f"Text of {file.name}", self), self.content.id, part, wishes, folds)
-        fold.say(f"{words.shortened_line(file.title, 50)} · {len(file.text):,} characters")
+        part = tr("file {number}", number=number)
+        fold = _remembered(Fold(tr("Text of {name}", name=file.name), self), self.content.id, part, wishes, folds)
+        fold.say(
+            tr(
+                "{shortened_line} · {count:,} characters",
+                shortened_line=words.shortened_line(file.title, 50),
+                count=len(file.text),
+            )
+        )
         fold.set_text(fenced(file.text))
         fold.set_open(folds.get((self.content.id, part), False))
         self._column.addWidget(fold)
@@ -182,8 +189,8 @@ class ToolResult(MessageWidget):
 
     def __init__(self, content: MessageContent, wishes: Wishes, folds: Folds, parent: QWidget | None = None) -> None:
         super().__init__(content, wishes, parent)
-        self.fold = _remembered(Fold("Result of a tool", self), content.id, "result", wishes, folds)
-        self.fold.say(f"Result of {content.called or 'a tool'}")
+        self.fold = _remembered(Fold(tr("Result of a tool"), self), content.id, "result", wishes, folds)
+        self.fold.say(tr("Result of {called}", called=content.called or tr("a tool")))
         self._column.addWidget(self.fold)
         self._column.addWidget(self.tools)
         for button in (self.tools.again, self.tools.edit, self.tools.prove, self.tools.figures, self.tools.more):
@@ -216,7 +223,7 @@ class Answer(MessageWidget):
     def __init__(self, content: MessageContent, wishes: Wishes, folds: Folds, parent: QWidget | None = None) -> None:
         super().__init__(content, wishes, parent)
         self._wishes, self._folds = wishes, folds
-        self.thought = self._fold("Thought", "thought")
+        self.thought = self._fold(tr("Thought"), "thought")
         self.thought.hide()
         self.calls: list[Fold] = []
         self._calls_column = QVBoxLayout()
@@ -349,13 +356,13 @@ class Answer(MessageWidget):
             self._show_call(number, call)
 
     def _show_call(self, number: int, call: ToolCall) -> None:
-        part = f"call {number}"
+        part = tr("call {number}", number=number)
         if number == len(self.calls):
-            self.calls.append(self._fold("Arguments", part))
+            self.calls.append(self._fold(tr("Arguments"), part))
             self._calls_column.addWidget(self.calls[-1])
             QWidget.setTabOrder(self.calls[-2].line if number else self.view, self.calls[-1].line)
         fold = self.calls[number]
-        fold.say(f"Asked for {call.name}")
+        fold.say(tr("Asked for {name}", name=call.name))
         fold.set_text(as_code(call.arguments))
         fold.set_open(self._folds.get((self.content.id, part), False))
 

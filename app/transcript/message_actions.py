@@ -6,6 +6,7 @@ from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
 from PySide6.QtGui import QEnterEvent, QFocusEvent, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QToolButton, QWidget
 
+from app.language import tr
 from app.widgets.icons import icon
 from app.widgets.plain import SoftLabel, tool_tip
 
@@ -114,15 +115,17 @@ class MessageActions(QWidget):
         self.setFixedHeight(HEIGHT)
         self._hovered, self._always, self._versions = False, False, 1
         self._followers: list[QWidget] = []
-        self.go_on = ActionButton("", "Go on with this answer, which was cut off", self, label="Continue")
-        self.copy = ActionButton("copy", "Copy this answer" if is_answer else "Copy this question", self)
-        self.again = ActionButton("retry", "Answer again" if is_answer else "Answer this", self, "Ctrl+R")
-        self.edit = ActionButton("edit", "Edit this answer" if is_answer else "Edit this question", self)
-        self.prove = ActionButton("", "Answer this once more, remembering and from scratch", self, label="Prove it")
-        self.figures = ActionButton("", "Show the figures under answers, or hide them", self, label="Details")
-        self.more = ActionButton("menu", "What else can be done with this message", self)
-        self.before = ActionButton("previous", "The version before", self)
-        self.after = ActionButton("next", "The next version", self)
+        self.go_on = ActionButton("", tr("Go on with this answer, which was cut off"), self, label=tr("Continue"))
+        self.copy = ActionButton("copy", tr("Copy this answer") if is_answer else tr("Copy this question"), self)
+        self.again = ActionButton("retry", tr("Answer again") if is_answer else tr("Answer this"), self, "Ctrl+R")
+        self.edit = ActionButton("edit", tr("Edit this answer") if is_answer else tr("Edit this question"), self)
+        self.prove = ActionButton(
+            "", tr("Answer this once more, remembering and from scratch"), self, label=tr("Prove it")
+        )
+        self.figures = ActionButton("", tr("Show the figures under answers, or hide them"), self, label=tr("Details"))
+        self.more = ActionButton("menu", tr("What else can be done with this message"), self)
+        self.before = ActionButton("previous", tr("The version before"), self)
+        self.after = ActionButton("next", tr("The next version"), self)
         self._count = SoftLabel(self)
         own = [self.go_on, self.copy, self.again, self.edit, self.prove, self.figures, self.more]
         self.buttons = [*own, self.before, self.after]
@@ -199,7 +202,7 @@ class MessageActions(QWidget):
         for widget in (self.before, self.after, self._count):
             widget.setVisible(count > 1)
         self._count.setText(f"{number}/{count}")
-        self._count.setAccessibleName(f"Version {number} of {count}")
+        self._count.setAccessibleName(tr("Version {number} of {count}", number=number, count=count))
         self.before.setEnabled(number > 1)
         self.after.setEnabled(number < count)
         self.update_buttons()

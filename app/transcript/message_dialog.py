@@ -9,11 +9,12 @@ from PySide6.QtGui import QFontDatabase, QIcon
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QFormLayout, QPlainTextEdit, QVBoxLayout, QWidget
 
 from app.history.records import StoredMessage
+from app.language import tr
 from app.widgets.plain import Label, SoftLabel
 from app.widgets.room import fit
 from app.words import ENDINGS, seconds, tokens
 
-ROLES = {"user": "Question", "assistant": "Answer", "tool": "Result of a tool"}
+ROLES = {"user": tr("Question"), "assistant": tr("Answer"), "tool": tr("Result of a tool")}
 SIZE = (640, 560)
 
 
@@ -22,7 +23,7 @@ class MessageDialog(QDialog):
 
     def __init__(self, message: StoredMessage, version: tuple[int, int], parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setWindowTitle(f"{ROLES.get(message.role, 'Message')}: raw text and details")
+        self.setWindowTitle(tr("{roles}: raw text and details", roles=ROLES.get(message.role, tr("Message"))))
         self.setModal(True)
         form = QFormLayout()
         form.setSpacing(6)
@@ -62,29 +63,38 @@ class MessageDialog(QDialog):
 def raw_parts(message: StoredMessage) -> Sequence[tuple[str, str]]:
     """The texts of a message by their names, as they were written or sent."""
     calls = "\n".join(f"{call.name} {call.arguments}" for call in message.tool_calls)
-    parts = (("Thought", message.thought), ("Text", message.content), ("As it was sent", message.sent))
-    shown = [(name, text) for name, text in (*parts, ("Asked for", calls)) if text]
-    return shown or [("Text", "")]
+    parts = ((tr("Thought"), message.thought), (tr("Text"), message.content), (tr("As it was sent"), message.sent))
+    shown = [(name, text) for name, text in (*parts, (tr("Asked for"), calls)) if text]
+    return shown or [(tr("Text"), "")]
 
 
 def facts_of(message: StoredMessage, version: int, versions: int) -> list[tuple[str, str]]:
     """What is known of a message, as name and value. What was never measured is left out."""
-    found = [("Written", f"{datetime.fromtimestamp(message.created):%Y-%m-%d %H:%M:%S}")] if message.created else []
+    found = [(tr("Written"), f"{datetime.fromtimestamp(message.created):%Y-%m-%d %H:%M:%S}")] if message.created else []
     if versions > 1:
-        found.append(("Version", f"{version} of {versions}"))
+        found.append((tr("Version"), tr("{version} of {versions}", version=version, versions=versions)))
     if ending := ENDINGS.get(message.finish_reason):
-        found.append(("Ended", ending))
+        found.append((tr("Ended"), ending))
     if message.token_ids:
-        found.append(("Length", f"{tokens(len(message.token_ids))}, kept as the model wrote them"))
+        found.append(
+            (tr("Length"), tr("{tokens}, kept as the model wrote them", tokens=tokens(len(message.token_ids))))
+        )
     elif message.role == "assistant":
-        found.append(("Length", f"{len(message.content):,} characters, made tokens with the next question"))
+        found.append(
+            (tr("Length"), tr("{count:,} characters, made tokens with the next question", count=len(message.content)))
+        )
     if stats := message.stats:
-        read = f"{tokens(stats.prompt_tokens)}: {stats.reused_tokens:,} remembered, {stats.computed_tokens:,} read"
-        found.append(("Its prompt", read))
+        read = tr(
+            "{tokens}: {reused_tokens:,} remembered, {computed_tokens:,} read",
+            tokens=tokens(stats.prompt_tokens),
+            reused_tokens=stats.reused_tokens,
+            computed_tokens=stats.computed_tokens,
+        )
+        found.append((tr("Its prompt"), read))
         if stats.ttft_s is not None:
-            found.append(("First word after", seconds(stats.ttft_s)))
+            found.append((tr("First word after"), seconds(stats.ttft_s)))
         if stats.tokens_per_s:
-            found.append(("Written at", f"{stats.tokens_per_s:.1f} tokens a second"))
+            found.append((tr("Written at"), tr("{tokens_per_s:.1f} tokens a second", tokens_per_s=stats.tokens_per_s)))
     if message.left_out:
-        found.append(("Written without", f"the first {message.left_out:,} messages"))
+        found.append((tr("Written without"), tr("the first {left_out:,} messages", left_out=message.left_out)))
     return found

@@ -7,6 +7,7 @@ from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent, QTextBloc
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from app import theme
+from app.language import tr
 from app.transcript.block_writer import LINE_DISTANCE
 from app.transcript.document_view import DocumentView, with_breaks
 
@@ -45,7 +46,7 @@ class QuestionView(QWidget):
         super().__init__(parent)
         self.text = text
         self.view = PlainView(self)
-        self.view.setAccessibleName("Question")
+        self.view.setAccessibleName(tr("Question"))
         self.show_all = QPushButton(how_much(text), self)
         self.show_all.setObjectName("link")
         self.show_all.clicked.connect(self.show_whole)
@@ -86,7 +87,11 @@ class QuestionView(QWidget):
 def how_much(text: str) -> str:
     """What the button says that shows all of a long text."""
     lines = text.count("\n") + 1
-    return f"Show all {lines:,} lines" if lines > SHORT_LINES else f"Show all {len(text):,} characters"
+    return (
+        tr("Show all {lines:,} lines", lines=lines)
+        if lines > SHORT_LINES
+        else tr("Show all {count:,} characters", count=len(text))
+    )
 
 
 def shortened(text: str) -> str:

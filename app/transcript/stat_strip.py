@@ -9,6 +9,7 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
 from app import theme
+from app.language import tr
 from app.widgets.explain import Explain
 from app.widgets.plain import Label, SoftLabel, tool_tip
 from app.words import figures, knows_cold, result
@@ -98,12 +99,12 @@ class StatStrip(QWidget):
 def where_it_went(stats: TurnStats) -> str:
     """The figures of a turn in lines, and where the wait for the first token went."""
     named = (
-        ("waiting its turn", stats.parts.queue),
-        ("template and tokens", stats.parts.template),
-        ("look-up", stats.parts.lookup),
-        ("restoring", stats.parts.restore),
-        ("reading", stats.parts.prefill),
-        ("first token", stats.parts.first_token),
+        (tr("waiting its turn"), stats.parts.queue),
+        (tr("template and tokens"), stats.parts.template),
+        (tr("look-up"), stats.parts.lookup),
+        (tr("restoring"), stats.parts.restore),
+        (tr("reading"), stats.parts.prefill),
+        (tr("first token"), stats.parts.first_token),
     )
-    parts = [f"{name} {value:.3f} s" for name, value in named if value >= 0.0005]
+    parts = [tr("{name} {value:.3f} s", name=name, value=value) for name, value in named if value >= 0.0005]
     return "\n".join([figures(stats), *parts])

@@ -9,6 +9,7 @@ from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
+from app.language import tr
 from app.transcript.message import Answer, Folds, MessageContent, MessageWidget, Question, ToolResult
 from app.transcript.message_actions import Wishes
 from app.widgets.icons import icon
@@ -47,7 +48,7 @@ class Transcript(QScrollArea):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setAccessibleName("Conversation")
+        self.setAccessibleName(tr("Conversation"))
         self.wishes = Wishes(self)
         self._earlier: list[MessageContent] = []
         self._due = 0  # so many at the end of `_earlier` are built next, by the timer
@@ -62,10 +63,10 @@ class Transcript(QScrollArea):
         self._needle = ""
         self._found: MessageWidget | None = None  # keeps its first mark in view, also while it is drawn
         self._build_column()
-        self._newest = QPushButton("Newest", self)
+        self._newest = QPushButton(tr("Newest"), self)
         self._newest.setObjectName("floating")
         self._newest.setIcon(icon("newest"))
-        self._newest.setAccessibleName("Jump to the newest message")
+        self._newest.setAccessibleName(tr("Jump to the newest message"))
         self._newest.clicked.connect(self.follow)
         self._newest.hide()
         bar = self.verticalScrollBar()

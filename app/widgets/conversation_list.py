@@ -40,6 +40,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
+from app.language import tr
 from app.widgets.found import found_format, ranges
 from app.widgets.plain import tool_tip
 from app.words import LEAST_ESTIMATE_S, about_seconds, ago, from_disk, tokens
@@ -55,10 +56,10 @@ class ListWords:
     """How a list calls what it holds, what opening one does, what its time means, and what the seconds of its badges
     are an estimate of."""
 
-    name: str = "Conversations"
-    opens: str = "Open"
-    used: str = "Last used"
-    estimate: str = "estimated for the conversation as it stands, without your next message"
+    name: str = tr("Conversations")
+    opens: str = tr("Open")
+    used: str = tr("Last used")
+    estimate: str = tr("estimated for the conversation as it stands, without your next message")
 
 
 class Listed(Protocol):
@@ -109,9 +110,9 @@ class Badge:
     def text(self) -> str:
         """As shown: "remembered", "from scratch, about 4 s"; "" where its next prompt is too short to matter."""
         if not self.fits:
-            return "longer than the model reads"
+            return tr("longer than the model reads")
         if self.has_seconds:
-            return f"{self._warmth}, about {about_seconds(self.seconds)}"
+            return tr("{warmth}, about {about_seconds}", warmth=self._warmth, about_seconds=about_seconds(self.seconds))
         return self._warmth if self.is_warm else ""
 
     @property
@@ -122,12 +123,22 @@ class Badge:
     @property
     def explanation(self) -> str:
         """What it means, in a sentence."""
-        share = f"{self.reused_tokens:,} of {tokens(self.prompt_tokens)} of its next prompt are remembered"
+        share = tr(
+            "{reused_tokens:,} of {tokens} of its next prompt are remembered",
+            reused_tokens=self.reused_tokens,
+            tokens=tokens(self.prompt_tokens),
+        )
         share += from_disk(self.disk_tokens)
         if not self.fits:
-            return f"Its next prompt would have {tokens(self.prompt_tokens)}: more than this model reads."
+            return tr(
+                "Its next prompt would have {tokens}: more than this model reads.", tokens=tokens(self.prompt_tokens)
+            )
         return (
-            f"{share}; the first word comes after about {about_seconds(self.seconds)}."
+            tr(
+                "{share}; the first word comes after about {about_seconds}.",
+                share=share,
+                about_seconds=about_seconds(self.seconds),
+            )
             if self.has_seconds
             else f"{share}."
         )
@@ -137,8 +148,8 @@ class Badge:
         """From disk where most of what is reused comes from there."""
         if self.is_resident:
             return "resident"
-        place = " on disk" if 2 * self.disk_tokens > self.reused_tokens else ""
-        return f"remembered{place}" if self.is_warm else "from scratch"
+        place = tr(" on disk") if 2 * self.disk_tokens > self.reused_tokens else ""
+        return tr("remembered{place}", place=place) if self.is_warm else tr("from scratch")
 
 
 CONVERSATIONS = ListWords()
@@ -228,9 +239,9 @@ class ConversationList(QListView):
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.addAction(self._words.opens, lambda: self.opened.emit(number))
-        menu.addAction("Rename…", lambda: self.rename_wanted.emit(number))
+        menu.addAction(tr("Rename…"), lambda: self.rename_wanted.emit(number))
         menu.addSeparator()
-        menu.addAction("Delete", lambda: self.delete_wanted.emit(number))
+        menu.addAction(tr("Delete"), lambda: self.delete_wanted.emit(number))
         self.menu_made.emit(menu, number)
         return menu
 

@@ -10,6 +10,7 @@ from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QToolButton, QVBoxLayout, QWidget
 
 from app import theme
+from app.language import tr
 from app.widgets.plain import Label
 from app.widgets.room import scrolling
 
@@ -28,45 +29,64 @@ class Explanation:
 
 TERMS = {
     "block": Explanation(
-        "Blocks",
-        "What was read is remembered (cached) in blocks of 16 tokens; a token is a short word or a piece of a longer "
-        "one. A block serves again only where it, and everything before it, is the same as it was.",
+        tr("Blocks"),
+        tr(
+            "What was read is remembered (cached) in blocks of 16 tokens; a token is a short word or a "
+            "piece of a longer one. A block serves again only where it, and everything before it, is the "
+            "same as it was."
+        ),
     ),
     "prefix": Explanation(
-        "Shared beginning (prefix)",
-        "A prompt that begins like something read before need not be read again up to where the two part. "
-        "Only what comes behind is read.",
+        tr("Shared beginning (prefix)"),
+        tr(
+            "A prompt that begins like something read before need not be read again up to where the two "
+            "part. Only what comes behind is read."
+        ),
     ),
     "eviction": Explanation(
-        "Dropped (evicted)",
-        "When the memory (budget) is full, what was not used for the longest time is dropped. "
-        "A conversation that needs it again has to read it again.",
+        tr("Dropped (evicted)"),
+        tr(
+            "When the memory (budget) is full, what was not used for the longest time is dropped. A "
+            "conversation that needs it again has to read it again."
+        ),
     ),
     "ttft": Explanation(
-        "First word (time to first token)",
-        "This is the wait from Send to the first piece of the answer: the prompt is looked up, and what is not "
-        "remembered is read. The more is remembered, the shorter it is.",
+        tr("First word (time to first token)"),
+        tr(
+            "This is the wait from Send to the first piece of the answer: the prompt is looked up, and "
+            "what is not remembered is read. The more is remembered, the shorter it is."
+        ),
     ),
     "pinned": Explanation(
-        "Kept (pinned)",
-        "The system prompt of a conversation, and whatever is pinned in the tree, stays in memory when other things "
-        "are dropped. What is kept takes at most half of the memory; beyond that the oldest is let go.",
+        tr("Kept (pinned)"),
+        tr(
+            "The system prompt of a conversation, and whatever is pinned in the tree, stays in memory "
+            "when other things are dropped. What is kept takes at most half of the memory; beyond that "
+            "the oldest is let go."
+        ),
     ),
     "estimate": Explanation(
-        "About so many seconds",
-        "Before a prompt is sent, its seconds are what reading should take, from how fast this model read here of "
-        "late. Looking it up and choosing the first token come on top, so that the time measured is often longer.",
+        tr("About so many seconds"),
+        tr(
+            "Before a prompt is sent, its seconds are what reading should take, from how fast this model "
+            "read here of late. Looking it up and choosing the first token come on top, so that the time "
+            "measured is often longer."
+        ),
     ),
     "disk": Explanation(
-        "From disk",
-        "What was read of a prompt before the last start, or was dropped from memory since, is taken from disk. "
-        "That takes a moment longer than memory, and far less than reading the prompt again.",
+        tr("From disk"),
+        tr(
+            "What was read of a prompt before the last start, or was dropped from memory since, is taken "
+            "from disk. That takes a moment longer than memory, and far less than reading the prompt again."
+        ),
     ),
     "cold": Explanation(
-        "From scratch (cold)",
-        "This is what the same prompt would take with nothing remembered. It is an estimate from how fast this model "
-        "reads here, told as a span, and left out below half a second. Where the same prompt was really read that way, "
-        "the measured time stands there without “about”.",
+        tr("From scratch (cold)"),
+        tr(
+            "This is what the same prompt would take with nothing remembered. It is an estimate from how "
+            "fast this model reads here, told as a span, and left out below half a second. Where the "
+            "same prompt was really read that way, the measured time stands there without “about”."
+        ),
     ),
 }
 """What each word of the trade means."""
@@ -74,82 +94,108 @@ TERMS = {
 PLACES: dict[str, tuple[Explanation, tuple[str, ...]]] = {
     "ribbon": (
         Explanation(
-            "The next prompt",
-            "Each cell is 16 tokens, or more in a long prompt, of what Send would hand to the model, from first to "
-            "last. Cells with a line through their foot are kept, plain ones are remembered, those with a line through "
-            "their head were read ahead while you wrote, hollow ones with a bar are remembered on disk, hollow ones "
-            "without were sent to the server before, tall ones must be read, crossed ones are more than the model "
-            "reads, and dashes are room left.",
+            tr("The next prompt"),
+            tr(
+                "Each cell is 16 tokens, or more in a long prompt, of what Send would hand to the model, "
+                "from first to last. Cells with a line through their foot are kept, plain ones are "
+                "remembered, those with a line through their head were read ahead while you wrote, "
+                "hollow ones with a bar are remembered on disk, hollow ones without were sent to the "
+                "server before, tall ones must be read, crossed ones are more than the model reads, and "
+                "dashes are room left."
+            ),
         ),
         ("block", "pinned", "disk", "estimate"),
     ),
     "badge": (
         Explanation(
-            "Remembered and from scratch",
-            "A conversation is remembered (warm) where at least half of its next prompt need not be read again. The "
-            "seconds are an estimate of the wait for its next answer as the conversation stands, without your next "
-            "message, which has to be read too.",
+            tr("Remembered and from scratch"),
+            tr(
+                "A conversation is remembered (warm) where at least half of its next prompt need not be "
+                "read again. The seconds are an estimate of the wait for its next answer as the "
+                "conversation stands, without your next message, which has to be read too."
+            ),
         ),
         ("prefix", "estimate"),
     ),
     "strip": (
         Explanation(
-            "What this answer took",
-            "How soon its first word came, what that would have taken from scratch, and how much of the prompt was "
-            "remembered. “Details” shows the figures: tokens remembered, read, and written in the answer.",
+            tr("What this answer took"),
+            tr(
+                "How soon its first word came, what that would have taken from scratch, and how much of "
+                "the prompt was remembered. “Details” shows the figures: tokens remembered, read, and "
+                "written in the answer."
+            ),
         ),
         ("prefix", "ttft", "cold"),
     ),
     "system prompt": (
         Explanation(
-            "What changes in a system prompt",
-            "The system prompt stands at the very front, so one token that is another one at the next turn makes the "
-            "model read everything behind it again. Frozen, it stays as it is; moved to the newest message, it may "
-            "change and costs nothing, because only new text stands behind it.",
+            tr("What changes in a system prompt"),
+            tr(
+                "The system prompt stands at the very front, so one token that is another one at the "
+                "next turn makes the model read everything behind it again. Frozen, it stays as it is; "
+                "moved to the newest message, it may change and costs nothing, because only new text "
+                "stands behind it."
+            ),
         ),
         ("prefix",),
     ),
     "proof": (
         Explanation(
-            "Prove it",
-            "The same prompt is answered twice with always the likeliest token: once with what is remembered now, "
-            "which may be more than the turn itself found, once with every token read anew. Remembering is right when "
-            "both write the same tokens, and worth it when the first comes sooner.",
+            tr("Prove it"),
+            tr(
+                "The same prompt is answered twice with always the likeliest token: once with what is "
+                "remembered now, which may be more than the turn itself found, once with every token "
+                "read anew. Remembering is right when both write the same tokens, and worth it when the "
+                "first comes sooner."
+            ),
         ),
         ("ttft", "prefix"),
     ),
     "first token": (
         Explanation(
-            "First word",
-            "Each bar is the wait for the first word of one turn: blue where most of its prompt was remembered, grey "
-            "where it was read from scratch. The light bar behind it is what that turn would have taken from scratch.",
+            tr("First word"),
+            tr(
+                "Each bar is the wait for the first word of one turn: blue where most of its prompt was "
+                "remembered, grey where it was read from scratch. The light bar behind it is what that "
+                "turn would have taken from scratch."
+            ),
         ),
         ("ttft", "cold"),
     ),
     "tokens": (
         Explanation(
-            "Tokens",
-            "Each bar is the prompt of one turn: the blue part was remembered, the orange part on top was read. "
-            "A tall orange part in the middle of a conversation says that something early in the prompt changed.",
+            tr("Tokens"),
+            tr(
+                "Each bar is the prompt of one turn: the blue part was remembered, the orange part on "
+                "top was read. A tall orange part in the middle of a conversation says that something "
+                "early in the prompt changed."
+            ),
         ),
         ("prefix",),
     ),
     "memory": (
         Explanation(
-            "Memory",
-            "What is remembered takes memory, shown over the last 10 minutes: kept, in use (the buffer that the newest "
-            "chat is worked on in, a copy of its blocks) and what can go, under the most it may take. The total "
-            "is larger than that of the tree, which counts blocks only and not that buffer; what is on disk is "
-            "in neither, nor are the texts and token ids beside it.",
+            tr("Memory"),
+            tr(
+                "What is remembered takes memory, shown over the last 10 minutes: kept, in use (the "
+                "buffer that the newest chat is worked on in, a copy of its blocks) and what can go, "
+                "under the most it may take. The total is larger than that of the tree, which counts "
+                "blocks only and not that buffer; what is on disk is in neither, nor are the texts and "
+                "token ids beside it."
+            ),
         ),
         ("block", "eviction", "pinned"),
     ),
     "tree": (
         Explanation(
-            "Shared beginnings",
-            "Everything that is remembered as a tree: conversations that begin alike share a stem and part where they "
-            "differ. Each piece is called by its own first words; a hollow one with a bar is on disk only. Widths are "
-            "not to scale: a piece grows by one step each time its tokens double, and says how many it has.",
+            tr("Shared beginnings"),
+            tr(
+                "Everything that is remembered as a tree: conversations that begin alike share a stem "
+                "and part where they differ. Each piece is called by its own first words; a hollow one "
+                "with a bar is on disk only. Widths are not to scale: a piece grows by one step each "
+                "time its tokens double, and says how many it has."
+            ),
         ),
         ("prefix", "eviction", "pinned", "disk"),
     ),
@@ -172,8 +218,8 @@ class Explain(QToolButton):
         self.setText("?")
         self.setFixedSize(SIZE, SIZE)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setAccessibleName(f"What is this? {PLACES[place][0].name}")
-        self.setToolTip("What is this?")
+        self.setAccessibleName(tr("What is this? {name}", name=PLACES[place][0].name))
+        self.setToolTip(tr("What is this?"))
         self.clicked.connect(self.open)
 
     def open(self) -> None:

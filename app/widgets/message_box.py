@@ -8,6 +8,7 @@ from PySide6.QtCore import QSize
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
 
 from app import theme
+from app.language import tr, translated
 from app.widgets.plain import Label
 from app.widgets.room import fit, scrolling
 
@@ -23,12 +24,12 @@ class MessageBox(QDialog):
         super().__init__(parent)
         self.setWindowTitle(title)
         self.setModal(True)
-        self.text, self.more = text, more
+        self.text, self.more = translated(text), translated(more)
         self.buttons: list[QPushButton] = []
         self._field = QPlainTextEdit()
         self._field.setObjectName("field")
         self._field.setReadOnly(True)
-        self._field.setAccessibleName("Details")
+        self._field.setAccessibleName(tr("Details"))
         self._field.setMinimumHeight(DETAILS_HEIGHT)
         self._field.hide()
         self._lay_out()

@@ -9,13 +9,14 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from app import words
+from app.language import tr
 from app.widgets.explain import Explain
 from app.widgets.plain import Label, SoftLabel, tool_tip
 from app.widgets.ribbon import HIGH, Ribbon
 from engine import Matched, Prefill, Preview
 
 LINE, BELOW, SPACING = 20, 4, 6
-NEXT = "Next prompt"
+NEXT = tr("Next prompt")
 
 
 class NextPrompt(QWidget):
@@ -122,7 +123,7 @@ class NextPrompt(QWidget):
         return QSize(320, LINE + HIGH + 2 + BELOW)
 
     def _note_read(self, answered: Preview, done: int) -> None:
-        self._newest = (answered, "This prompt", words.this_prompt(answered, done), answered.reused_tokens + done)
+        self._newest = (answered, tr("This prompt"), words.this_prompt(answered, done), answered.reused_tokens + done)
 
     def _show(self, preview: Preview | None, heading: str, cost: str, read_tokens: int | None) -> None:
         self.preview = preview
@@ -131,7 +132,7 @@ class NextPrompt(QWidget):
         self._fit()
         self.explain.setVisible(preview is not None)
         self.setAccessibleName(self.text or self._name)
-        self.ribbon.setAccessibleName(f"{self.text or self._name}; arrow keys go through its cells")
+        self.ribbon.setAccessibleName(tr("{text_}; arrow keys go through its cells", text_=self.text or self._name))
         self.ribbon.show_preview(preview, read_tokens=read_tokens)
 
 

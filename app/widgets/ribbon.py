@@ -21,6 +21,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from app import theme
+from app.language import tr
 from app.widgets import motion
 from app.widgets.ribbon_cells import Cell, State, cells, describe
 from app.widgets.role import role
@@ -70,7 +71,7 @@ class Ribbon(QWidget):
         self._cells: list[Cell] = []
         self.setFixedHeight(HIGH)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        self.setAccessibleName("Prompt in cells")
+        self.setAccessibleName(tr("Prompt in cells"))
 
     @property
     def cells(self) -> tuple[Cell, ...]:

@@ -7,20 +7,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from app.language import tr
 from app.words import ordinal_message
 from engine import BLOCK_TOKENS, Preview, TokenSpan
 
 State = Literal["pinned", "reused", "sent", "ahead", "memory", "disk", "computed", "past", "free"]
 STATE_WORDS: dict[State, str] = {
-    "pinned": "kept",
-    "reused": "remembered",
-    "sent": "as sent before",
-    "ahead": "read ahead",
-    "memory": "from main memory",
-    "disk": "from disk",
-    "computed": "to read",
-    "past": "more than the model reads",
-    "free": "free",
+    "pinned": tr("kept"),
+    "reused": tr("remembered"),
+    "sent": tr("as sent before"),
+    "ahead": tr("read ahead"),
+    "memory": tr("from main memory"),
+    "disk": tr("from disk"),
+    "computed": tr("to read"),
+    "past": tr("more than the model reads"),
+    "free": tr("free"),
 }
 QUOTE_LENGTH = 140
 """Characters of a cell's text that are shown."""
@@ -86,12 +87,19 @@ def describe(preview: Preview, cell: Cell, *, read_tokens: int = 0) -> tuple[str
     used = [(state, count) for state, count in cell.parts if state != "free"]
     if not used:
         free = preview.context_length - preview.prompt_tokens
-        return f"Free: the context has room for {free:,} more tokens", "", ""
+        return tr("Free: the context has room for {free:,} more tokens", free=free), "", ""
     end = min(cell.end, preview.prompt_tokens)
-    words = STATE_WORDS | ({"computed": "read"} if end <= read_tokens else {})
-    words |= {"computed": "not sent before"} if preview.is_elsewhere else {}
-    says = ", ".join(f"{count:,} {words[state]}" if len(used) > 1 else words[state] for state, count in used)
-    tokens = f"Tokens {cell.start:,} to {end - 1:,}" if end - cell.start > 1 else f"Token {cell.start:,}"
+    words = STATE_WORDS | ({"computed": tr("read")} if end <= read_tokens else {})
+    words |= {"computed": tr("not sent before")} if preview.is_elsewhere else {}
+    says = ", ".join(
+        tr("{count:,} {state}", count=count, state=words[state]) if len(used) > 1 else words[state]
+        for state, count in used
+    )
+    tokens = (
+        tr("Tokens {start:,} to {end:,}", start=cell.start, end=end - 1)
+        if end - cell.start > 1
+        else tr("Token {start:,}", start=cell.start)
+    )
     return f"{tokens}: {says}", _places(preview.spans, cell.start, end), _text(preview, cell.start, end)
 
 
@@ -99,12 +107,12 @@ def _places(spans: tuple[TokenSpan, ...], start: int, end: int) -> str:
     """The messages that the tokens lie in."""
     touched = [span for span in spans if span.start < end and span.end > start]
     if not touched:
-        return "between two messages, written by the chat template" if spans else ""
+        return tr("between two messages, written by the chat template") if spans else ""
     places = [place_of(spans, span) for span in touched]
     places = list(dict.fromkeys(places))
     if len(places) > MOST_PLACES:
-        places = [*places[: MOST_PLACES - 1], f"{len(places) - MOST_PLACES + 1} more"]
-    return "in " + " and ".join(part for part in (", ".join(places[:-1]), places[-1]) if part)
+        places = [*places[: MOST_PLACES - 1], tr("{count} more", count=len(places) - MOST_PLACES + 1)]
+    return tr("in ") + tr(" and ").join(part for part in (", ".join(places[:-1]), places[-1]) if part)
 
 
 def place_of(spans: tuple[TokenSpan, ...], span: TokenSpan) -> str:

@@ -19,12 +19,13 @@ from PySide6.QtWidgets import (
 from shiboken6 import isValid
 
 from app import theme
+from app.language import tr, translated
 from app.widgets.icons import app_icon
 from app.widgets.plain import Label, SoftLabel
 from app.widgets.room import fit
 from app.widgets.work import Work
 
-SAYS = "A desktop chat for local language models that never reads the same prompt twice, and shows what that saves."
+SAYS = tr("A desktop chat for local language models that never reads the same prompt twice, and shows what that saves.")
 
 
 class AboutDialog(QDialog):
@@ -42,16 +43,16 @@ class AboutDialog(QDialog):
         ask: Callable[[Callable[[str], None]], None] | None = None,
     ) -> None:
         super().__init__(parent)
-        self.setWindowTitle("About Headstart")
+        self.setWindowTitle(tr("About Headstart"))
         self.setModal(True)
         self._parts: Sequence[tuple[str, str]] = ()
         self.list = QListWidget()
-        self.list.setAccessibleName("Parts of Headstart")
+        self.list.setAccessibleName(tr("Parts of Headstart"))
         self.list.setMaximumWidth(280)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.text = QPlainTextEdit()
         self.text.setObjectName("field")
-        self.text.setAccessibleName("Licence")
+        self.text.setAccessibleName(tr("Licence"))
         self.text.setReadOnly(True)
         self.list.currentRowChanged.connect(self._show)
         whole = QVBoxLayout(self)
@@ -60,7 +61,7 @@ class AboutDialog(QDialog):
         whole.addLayout(_head(version))
         self.said = SoftLabel()
         self.said.setWordWrap(True)
-        self.ask = QPushButton("Look for a newer version")
+        self.ask = QPushButton(tr("Look for a newer version"))
         self.ask.setAutoDefault(False)
         if ask is not None:
             self.ask.clicked.connect(lambda: ask(self._say))
@@ -79,7 +80,7 @@ class AboutDialog(QDialog):
             button.setIcon(QIcon())
         buttons.rejected.connect(self.reject)
         whole.addWidget(buttons)
-        self.text.setPlainText("The licences are being read…")
+        self.text.setPlainText(tr("The licences are being read…"))
         self._reading = Work(lambda say: parts(), self)
         self._reading.done.connect(self._show_parts)
         self.finished.connect(self._reading.stop)
@@ -88,7 +89,7 @@ class AboutDialog(QDialog):
 
     def _say(self, sentence: str) -> None:
         if isValid(self):  # it may have been closed before the answer came
-            self.said.setText(sentence)
+            self.said.setText(translated(sentence))
 
     def _show_parts(self, parts: Sequence[tuple[str, str]]) -> None:
         self._parts = parts

@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from PySide6.QtWidgets import QMenu, QWidget
 
+from app.language import tr
 from app.widgets.plain import tool_tip
 from app.window.preferences import THEMES
 from app.words import shortened_line
@@ -22,56 +23,56 @@ class Actions:
 
     def __init__(self, window: QWidget) -> None:
         self._window = window
-        self.new = self._make("&New conversation", "Ctrl+N")
-        self.rename = self._make("&Rename conversation", "F2")
-        self.delete = self._make("&Delete conversation", "")
-        self.export = self._make("&Export conversation…", "Ctrl+Shift+S")
-        self.take_in = self._make("&Import conversations…", "")
-        self.back_up = self._make("&Back up everything…", "")
-        self.restore = self._make("Restore a back&up…", "")
-        self.system_prompt = self._make("&System prompt…", "Ctrl+P")
-        self.tools = self._make("&Tools…", "")
-        self.sampling = self._make("Sa&mpling settings…", "Ctrl+Shift+P")
-        self.retry = self._make("&Answer again", "Ctrl+R")
-        self.go_on = self._make("Continue the ans&wer", "Ctrl+Shift+R")
-        self.versions = self._make("&Versions of this conversation…", "Ctrl+Shift+B")
-        self.copy_answer = self._make("&Copy the newest answer", "Ctrl+Shift+C")
-        self.prove = self._make("Pro&ve the newest answer…", "Ctrl+Shift+E")
-        self.stop = self._make("S&top", "Esc")
-        self.use_cache = self._make("&Remember what was read", "", checkable=True)
-        self.serve = self._make("Answer &other programs", "", checkable=True)
-        self.clear_cache = self._make("&Forget what was read", "")
-        self.find = self._make("Find a conversati&on", "Ctrl+Shift+F")
-        self.find_here = self._make("&Find in this conversation", "Ctrl+F")
-        self.write = self._make("&Write a message", "Ctrl+L")
-        self.show_sidebar = self._make("Show conversations", "Ctrl+B", checkable=True)
-        self.show_charts = self._make("Show charts", "Ctrl+J", checkable=True)
-        self.larger = self._make("&Larger", "Ctrl++")
-        self.smaller = self._make("&Smaller", "Ctrl+-")
-        self.usual_size = self._make("&Usual size", "Ctrl+0")
+        self.new = self._make(tr("&New conversation"), "Ctrl+N")
+        self.rename = self._make(tr("&Rename conversation"), "F2")
+        self.delete = self._make(tr("&Delete conversation"), "")
+        self.export = self._make(tr("&Export conversation…"), "Ctrl+Shift+S")
+        self.take_in = self._make(tr("&Import conversations…"), "")
+        self.back_up = self._make(tr("&Back up everything…"), "")
+        self.restore = self._make(tr("Restore a back&up…"), "")
+        self.system_prompt = self._make(tr("&System prompt…"), "Ctrl+P")
+        self.tools = self._make(tr("&Tools…"), "")
+        self.sampling = self._make(tr("Sa&mpling settings…"), "Ctrl+Shift+P")
+        self.retry = self._make(tr("&Answer again"), "Ctrl+R")
+        self.go_on = self._make(tr("Continue the ans&wer"), "Ctrl+Shift+R")
+        self.versions = self._make(tr("&Versions of this conversation…"), "Ctrl+Shift+B")
+        self.copy_answer = self._make(tr("&Copy the newest answer"), "Ctrl+Shift+C")
+        self.prove = self._make(tr("Pro&ve the newest answer…"), "Ctrl+Shift+E")
+        self.stop = self._make(tr("S&top"), "Esc")
+        self.use_cache = self._make(tr("&Remember what was read"), "", checkable=True)
+        self.serve = self._make(tr("Answer &other programs"), "", checkable=True)
+        self.clear_cache = self._make(tr("&Forget what was read"), "")
+        self.find = self._make(tr("Find a conversati&on"), "Ctrl+Shift+F")
+        self.find_here = self._make(tr("&Find in this conversation"), "Ctrl+F")
+        self.write = self._make(tr("&Write a message"), "Ctrl+L")
+        self.show_sidebar = self._make(tr("Show conversations"), "Ctrl+B", checkable=True)
+        self.show_charts = self._make(tr("Show charts"), "Ctrl+J", checkable=True)
+        self.larger = self._make(tr("&Larger"), "Ctrl++")
+        self.smaller = self._make(tr("&Smaller"), "Ctrl+-")
+        self.usual_size = self._make(tr("&Usual size"), "Ctrl+0")
         self.larger.setShortcuts([QKeySequence("Ctrl++"), QKeySequence("Ctrl+=")])
-        self.tree = self._make("Open the &tree of shared beginnings", "Ctrl+T")
-        self.models = self._make("&Models…", "Ctrl+M")
-        self.open_folder = self._make("Open model &folder…", "Ctrl+O")
-        self.open_gguf = self._make("Open &GGUF file…", "Ctrl+Shift+O")
-        self.open_server = self._make("Use a &server…", "")
-        self.open_default = self._make("&Default model", "")
-        self.length = self._make("&Longest conversation…", "")
-        self.preferences = self._make("&Preferences…", "Ctrl+,")
-        self.about = self._make("About &Headstart…", "")
-        self.quit = self._make("&Quit", "Ctrl+Q")
-        self.open_menu = self._make("Open the menu", "F10")
-        self.shortcuts = self._make("&Keyboard shortcuts", "F1")
+        self.tree = self._make(tr("Open the &tree of shared beginnings"), "Ctrl+T")
+        self.models = self._make(tr("&Models…"), "Ctrl+M")
+        self.open_folder = self._make(tr("Open model &folder…"), "Ctrl+O")
+        self.open_gguf = self._make(tr("Open &GGUF file…"), "Ctrl+Shift+O")
+        self.open_server = self._make(tr("Use a &server…"), "")
+        self.open_default = self._make(tr("&Default model"), "")
+        self.length = self._make(tr("&Longest conversation…"), "")
+        self.preferences = self._make(tr("&Preferences…"), "Ctrl+,")
+        self.about = self._make(tr("About &Headstart…"), "")
+        self.quit = self._make(tr("&Quit"), "Ctrl+Q")
+        self.open_menu = self._make(tr("Open the menu"), "F10")
+        self.shortcuts = self._make(tr("&Keyboard shortcuts"), "F1")
         self.quit.setMenuRole(QAction.MenuRole.QuitRole)
         self.about.setMenuRole(QAction.MenuRole.AboutRole)
         self.preferences.setMenuRole(QAction.MenuRole.PreferencesRole)
         self.themes = self._theme_actions()
-        self.filing_menu = QMenu("&File this conversation", window)
+        self.filing_menu = QMenu(tr("&File this conversation"), window)
         self.stop.setEnabled(False)
 
     def model_menu(self) -> QMenu:
         """How another model is opened."""
-        menu = QMenu("&Model", self._window)
+        menu = QMenu(tr("&Model"), self._window)
         menu.setToolTipsVisible(True)
         menu.addActions([self.models, self.open_folder, self.open_gguf, self.length])
         menu.addSeparator()
@@ -92,16 +93,16 @@ class Actions:
 
     def main_menu(self, model_menu: QMenu) -> QMenu:
         """Everything, in groups that are short enough for a small screen."""
-        menu = QMenu("Menu", self._window)
+        menu = QMenu(tr("Menu"), self._window)
         menu.addActions([self.new, self.find_here, self.find, self.write])
         menu.addSeparator()
-        conversation = menu.addMenu("This con&versation")
+        conversation = menu.addMenu(tr("This con&versation"))
         settings = [self.system_prompt, self.sampling, self.tools]
         conversation.addActions([self.rename, *settings, self.versions, self.delete])
         conversation.insertMenu(self.delete, self.filing_menu)
-        answer = menu.addMenu("Newest &answer")
+        answer = menu.addMenu(tr("Newest &answer"))
         answer.addActions([self.retry, self.go_on, self.copy_answer, self.prove, self.stop])
-        files = menu.addMenu("Export, &import, backup")
+        files = menu.addMenu(tr("Export, &import, backup"))
         files.addActions([self.export, self.take_in, self.back_up, self.restore])
         menu.addSeparator()
         menu.addActions([self.use_cache, self.clear_cache, self.serve])
@@ -109,23 +110,27 @@ class Actions:
         menu.addMenu(self._view_menu())
         menu.addMenu(model_menu)
         menu.addAction(self.preferences)
-        menu.addMenu("&Help").addActions([self.shortcuts, self.about])
+        menu.addMenu(tr("&Help")).addActions([self.shortcuts, self.about])
         menu.addSeparator()
         menu.addAction(self.quit)
         return menu
 
     def _view_menu(self) -> QMenu:
-        menu = QMenu("&View", self._window)
+        menu = QMenu(tr("&View"), self._window)
         menu.addActions([self.show_sidebar, self.show_charts, self.tree])
-        menu.addMenu("C&olours").addActions(list(self.themes.values()))
-        menu.addMenu("Te&xt size").addActions([self.larger, self.smaller, self.usual_size])
+        menu.addMenu(tr("C&olours")).addActions(list(self.themes.values()))
+        menu.addMenu(tr("Te&xt size")).addActions([self.larger, self.smaller, self.usual_size])
         return menu
 
     def with_shortcuts(self) -> list[tuple[str, str]]:
         """What can be done from the keyboard, and with which keys."""
         made = [each for each in vars(self).values() if isinstance(each, QAction) and not each.shortcut().isEmpty()]
         shown = QKeySequence.SequenceFormat.NativeText
-        sizes = {self.larger: "Larger text", self.smaller: "Smaller text", self.usual_size: "Usual size of text"}
+        sizes = {
+            self.larger: tr("Larger text"),
+            self.smaller: tr("Smaller text"),
+            self.usual_size: tr("Usual size of text"),
+        }
         named = [(each, sizes.get(each, each.text().replace("&", "").rstrip("…"))) for each in made]
         return [(name, each.shortcut().toString(shown)) for each, name in named]
 

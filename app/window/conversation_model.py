@@ -14,6 +14,7 @@ from app.chat.turn import Turn
 from app.history.models import ModelTable, UsedModel
 from app.history.records import Conversation, StoredMessage
 from app.history.servers import ServerTable
+from app.language import tr
 from app.widgets.work import Work
 from app.window.notice_bar import NoticeBar
 from app.words import shortened_line, size, tokens
@@ -100,14 +101,22 @@ class ConversationModel(QObject):
         if model is None or not there or conversation_id != self._session.conversation.id:
             return
         self._said = cost_of_switch(used, model, there, self._bridge.read_cache_view().cached_tokens)
-        label = f"Open {shortened_line(used.name, LONGEST_NAME)}"
+        label = tr("Open {shortened_line}", shortened_line=shortened_line(used.name, LONGEST_NAME))
         self._notice.show_offer(self._said, label, partial(self._load, used.path), is_error=False)
 
 
 def cost_of_switch(used: UsedModel, model: ModelInfo, there: int, cached_tokens: int) -> str:
     """What it takes to open the model of a conversation in place of the one that is open."""
-    forgets = f", and what {model.name} has in memory ({tokens(cached_tokens)}) is forgotten" if cached_tokens else ""
-    return (
-        f"{used.name} answered in this conversation, and {model.name} is open. To open {used.name}, {size(there)} are "
-        f"read from disk{forgets}."
+    forgets = (
+        tr(", and what {name} has in memory ({tokens}) is forgotten", name=model.name, tokens=tokens(cached_tokens))
+        if cached_tokens
+        else ""
+    )
+    return tr(
+        "{name} answered in this conversation, and {name2} is open. To open {name}, {size} are read "
+        "from disk{forgets}.",
+        name=used.name,
+        name2=model.name,
+        size=size(there),
+        forgets=forgets,
     )

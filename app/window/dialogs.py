@@ -15,6 +15,7 @@ from app.chat.session import Session
 from app.composer.conversation_settings import ConversationSettings
 from app.composer.sampling import SamplingPopover
 from app.history.presets import PresetTable
+from app.language import tr, translated
 from app.licences import own_version, parts
 from app.own_data import everything
 from app.placeholders import Cure
@@ -128,13 +129,17 @@ class Dialogs(QObject):
         values = PreferenceValues(**{name: getattr(self._settings, name) for name in _SHOWN})
         model = self._session.model
         cost = token_cost(model) if model else ""
-        note = f"{cost}. At least {least_budget(model)}." if model and cost else ""
+        note = (
+            tr("{cost}. At least {least_budget}.", cost=cost, least_budget=least_budget(model))
+            if model and cost
+            else ""
+        )
         dialog = PreferencesDialog(
             values,
-            {name: describe(name) for name in _SHOWN},
+            {name: translated(describe(name)) for name in _SHOWN},
             self._window,
             note,
-            quality,
+            lambda dtype: translated(quality(dtype)),
             self._updating.is_offered,
             installed_folder() is not None and sys.platform != "darwin",  # there torch uses the card by itself
             cost_of_reading_ahead(self._bridge.read_cache_view()),
@@ -158,13 +163,14 @@ class Dialogs(QObject):
         kinds = everything()
         listed = "\n".join(f"{kind.name}: {size(kind.bytes)}" for kind in kinds)
         total = size(sum(kind.bytes for kind in kinds))
-        asked = f"Delete everything that Headstart keeps on this computer, {total} in all?"
-        more = (
-            f"{listed}\n\nHeadstart closes and deletes it for good. Models that you opened from elsewhere stay there."
+        asked = tr("Delete everything that Headstart keeps on this computer, {total} in all?", total=total)
+        more = tr(
+            "{listed}\n\nHeadstart closes and deletes it for good. Models that you opened from elsewhere stay there.",
+            listed=listed,
         )
-        box = MessageBox(self._window, "Delete all my data", asked, more)
-        box.add("Delete and close", self._delete_data, "danger")
-        box.add("Cancel", kind="safe")
+        box = MessageBox(self._window, tr("Delete all my data"), asked, more)
+        box.add(tr("Delete and close"), self._delete_data, "danger")
+        box.add(tr("Cancel"), kind="safe")
         self.show(box)
 
     def save_preferences(self, values: PreferenceValues) -> None:
@@ -192,11 +198,11 @@ class Dialogs(QObject):
 
     def choose_folder(self) -> None:
         """Ask for the folder of a model."""
-        self._choose(QFileDialog.FileMode.Directory, "Open a folder with config.json and safetensors files", "")
+        self._choose(QFileDialog.FileMode.Directory, tr("Open a folder with config.json and safetensors files"), "")
 
     def choose_gguf(self) -> None:
         """Ask for a GGUF file."""
-        self._choose(QFileDialog.FileMode.ExistingFile, "Open a GGUF file", "GGUF models (*.gguf)")
+        self._choose(QFileDialog.FileMode.ExistingFile, tr("Open a GGUF file"), tr("GGUF models (*.gguf)"))
 
     def choose_server(self) -> None:
         """Ask for the address of a server."""

@@ -7,15 +7,16 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app import theme
+from app.language import tr
 from app.widgets.plain import Label, SoftLabel
 from app.widgets.room import scrolling
 
 WIDTH, NARROW = 560, 420
 """Pixels of the column, and below how many the steps stand one under the other."""
 STEPS = (
-    ("1  Ask", "A support bot with long rules reads them once. That takes some seconds."),
-    ("2  Ask again", "The rules are remembered. Only your question is new, so the answer starts at once."),
-    ("3  See why", "What was remembered is blue. Prove it on any answer."),
+    (tr("1  Ask"), tr("A support bot with long rules reads them once. That takes some seconds.")),
+    (tr("2  Ask again"), tr("The rules are remembered. Only your question is new, so the answer starts at once.")),
+    (tr("3  See why"), tr("What was remembered is blue. Prove it on any answer.")),
 )
 
 

@@ -17,20 +17,20 @@ from app.exchange.writing import to_json_text, to_markdown
 from app.files import write_whole
 from app.history.history import History
 from app.history.talks import Talk, read_talk, store_talk
+from app.language import plural, tr
 from app.transcript.page import print_pdf, to_html
 from app.widgets.message_box import MessageBox
 from app.widgets.work import Work
 from app.window.window import Window
-from app.words import counted
 from engine import HeadstartError
 
 KINDS = {
-    ".md": "Markdown (*.md)",
-    ".html": "Web page (*.html)",
-    ".pdf": "PDF (*.pdf)",
-    ".headstart": "Headstart, with all branches (*.headstart)",
+    ".md": tr("Markdown (*.md)"),
+    ".html": tr("Web page (*.html)"),
+    ".pdf": tr("PDF (*.pdf)"),
+    ".headstart": tr("Headstart, with all branches (*.headstart)"),
 }
-IMPORTS = "Conversations (*.zip *.json *.jsonl *.headstart);;All files (*)"
+IMPORTS = tr("Conversations (*.zip *.json *.jsonl *.headstart);;All files (*)")
 STEP_S = 0.02
 """Seconds that conversations are stored before the window's events have their turn."""
 
@@ -74,11 +74,11 @@ class Exchanging(QObject):
         """Have the user choose a file, and write the conversation in view into it, as its ending says."""
         conversation = self._session.conversation
         if not conversation.id:
-            self._say("There is nothing to export yet: this conversation is empty.")
+            self._say(tr("There is nothing to export yet: this conversation is empty."))
             return
         name = "".join(each if each.isalnum() or each in " -_" else " " for each in conversation.title)[:60].strip()
         chosen, kind = QFileDialog.getSaveFileName(
-            self._window, "Export this conversation", f"{name or 'Conversation'}.md", ";;".join(KINDS.values())
+            self._window, tr("Export this conversation"), f"{name or tr('Conversation')}.md", ";;".join(KINDS.values())
         )
         if not chosen:
             return
@@ -88,40 +88,44 @@ class Exchanging(QObject):
             path = path.with_name(path.name + ending)
         with self._reporting_to(path):
             write(read_talk(self._history, conversation.id), path)
-            self._say(f"This conversation was written to {path}.")
+            self._say(tr("This conversation was written to {path}.", path=path))
 
     def choose_import(self) -> None:
         """Have the user choose a file with conversations, and take them in."""
-        chosen, _ = QFileDialog.getOpenFileName(self._window, "Import conversations", "", IMPORTS)
+        chosen, _ = QFileDialog.getOpenFileName(self._window, tr("Import conversations"), "", IMPORTS)
         if chosen:
             self.take_in(Path(chosen))
 
     def take_in(self, path: Path) -> None:
         """Take in the conversations of a file: read on a thread of its own, stored between the events of the window."""
         if self._work or self._timer.isActive():
-            self._say("Conversations are being imported. Wait for their end first.")
+            self._say(tr("Conversations are being imported. Wait for their end first."))
             return
         self._work = work = Work(lambda say: read_conversations(path), self)
         work.done.connect(self._on_read)
         work.failed.connect(self._on_failed)
-        self._say(f"Reading {path.name}…")
+        self._say(tr("Reading {name}…", name=path.name))
         work.start()
 
     def back_up(self) -> None:
         """Have the user choose a file, and write everything into it."""
         name = f"Headstart {time.strftime('%Y-%m-%d')}.zip"
-        chosen, _ = QFileDialog.getSaveFileName(self._window, "Back up everything", name, "Backup (*.zip)")
+        chosen, _ = QFileDialog.getSaveFileName(self._window, tr("Back up everything"), name, tr("Backup (*.zip)"))
         if chosen:
             path = Path(chosen)
             with self._reporting_to(path):
                 backup.write_backup(self._history, self._settings, path)
                 self._say(
-                    f"Conversations, saved system prompts and settings were written to {path}. Models are not in it."
+                    tr(
+                        "Conversations, saved system prompts and settings were written to {path}. Models "
+                        "are not in it.",
+                        path=path,
+                    )
                 )
 
     def choose_backup(self) -> None:
         """Have the user choose a backup, and go back to it once they agreed."""
-        chosen, _ = QFileDialog.getOpenFileName(self._window, "Restore a backup", "", "Backup (*.zip)")
+        chosen, _ = QFileDialog.getOpenFileName(self._window, tr("Restore a backup"), "", tr("Backup (*.zip)"))
         if not chosen:
             return
         folder = tempfile.TemporaryDirectory(prefix="headstart-restore-")
@@ -139,14 +143,14 @@ class Exchanging(QObject):
             self._work = None
 
     def _ask(self, name: str, folder: tempfile.TemporaryDirectory[str]) -> None:
-        asked = f"Go back to what is in {name}?"
-        more = (
-            "Your conversations, saved system prompts and settings become those of the backup. What is there now is"
-            " kept beside them under another name. Headstart closes; start it again then."
+        asked = tr("Go back to what is in {name}?", name=name)
+        more = tr(
+            "Your conversations, saved system prompts and settings become those of the backup. What "
+            "is there now is kept beside them under another name. Headstart closes; start it again then."
         )
-        self.box = box = MessageBox(self._window, "Restore a backup", asked, more)
-        box.add("Restore and close", lambda: self._restore(folder), "danger")
-        box.add("Cancel", folder.cleanup, "safe")
+        self.box = box = MessageBox(self._window, tr("Restore a backup"), asked, more)
+        box.add(tr("Restore and close"), lambda: self._restore(folder), "danger")
+        box.add(tr("Cancel"), folder.cleanup, "safe")
         box.rejected.connect(folder.cleanup)
         box.open()
 
@@ -166,8 +170,21 @@ class Exchanging(QObject):
         for talk in talks:
             newest = store_talk(self._history, talk, self._session.new_sampling, time.time())
             yield newest
-        left = f" {counted(skipped, 'conversation')} could not be read." if skipped else ""
-        self._say(f"{counted(len(talks), 'conversation')} imported.{left}")
+        left = (
+            tr(
+                " {count} could not be read.",
+                count=plural("{count:,} conversation", "{count:,} conversations", skipped),
+            )
+            if skipped
+            else ""
+        )
+        self._say(
+            tr(
+                "{count} imported.{left}",
+                count=plural("{count:,} conversation", "{count:,} conversations", len(talks)),
+                left=left,
+            )
+        )
         self._session.conversations_changed.emit()
         self._session.open(newest)
 
@@ -200,7 +217,10 @@ class _Reporting:
         if isinstance(error, HeadstartError):
             self._say_error(str(error), error.detail)
         elif isinstance(error, OSError):
-            self._say_error(f"{self._path.name} could not be written: {error.strerror or error}.", str(error))
+            self._say_error(
+                tr("{name} could not be written: {strerror}.", name=self._path.name, strerror=error.strerror or error),
+                str(error),
+            )
         return isinstance(error, HeadstartError | OSError)
 
 

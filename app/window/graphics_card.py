@@ -9,6 +9,7 @@ from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QProgressBar, QVBoxLayout, QWidget
 
 from app import theme
+from app.language import tr, translated
 from app.widgets.plain import Label, SoftLabel
 from app.widgets.work import Work
 from app.words import size
@@ -22,8 +23,8 @@ from engine import (
     remove_graphics,
 )
 
-SAYS = "The processor computes, unless software for the graphics card is installed, which takes gigabytes."
-NEXT_START = "Close Headstart and open it again to use it."
+SAYS = tr("The processor computes, unless software for the graphics card is installed, which takes gigabytes.")
+NEXT_START = tr("Close Headstart and open it again to use it.")
 
 
 class GraphicsDialog(QDialog):
@@ -41,7 +42,7 @@ class GraphicsDialog(QDialog):
         present: Callable[[], GraphicsRuntime | None] = installed_graphics,
     ) -> None:
         super().__init__(parent)
-        self.setWindowTitle("Graphics card")
+        self.setWindowTitle(tr("Graphics card"))
         self.setModal(True)
         self._find, self._install, self._remove, self._present = find, install, remove, present
         self._offer: GraphicsOffer | None = None
@@ -50,9 +51,9 @@ class GraphicsDialog(QDialog):
         self.says.setWordWrap(True)
         self.bar.setTextVisible(False)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
-        self.install = buttons.addButton("Install", QDialogButtonBox.ButtonRole.ActionRole)
+        self.install = buttons.addButton(tr("Install"), QDialogButtonBox.ButtonRole.ActionRole)
         self.install.setObjectName("primary")
-        self.remove = buttons.addButton("Remove", QDialogButtonBox.ButtonRole.ResetRole)
+        self.remove = buttons.addButton(tr("Remove"), QDialogButtonBox.ButtonRole.ResetRole)
         self.remove.setAutoDefault(False)
         for button in buttons.buttons():
             button.setIcon(QIcon())
@@ -64,7 +65,7 @@ class GraphicsDialog(QDialog):
         self._look()
 
     def _lay_out(self, buttons: QDialogButtonBox) -> None:
-        heading, about = Label("Compute on the graphics card"), SoftLabel(SAYS)
+        heading, about = Label(tr("Compute on the graphics card")), SoftLabel(SAYS)
         heading.setFont(theme.text_font(bold=True))
         about.setWordWrap(True)
         whole = QVBoxLayout(self)
@@ -78,7 +79,7 @@ class GraphicsDialog(QDialog):
 
     def _look(self) -> None:
         self.remove.setVisible(self._present() is not None)
-        self._begin(lambda _: self._find(), "Looking for a graphics card…", self._on_offer)
+        self._begin(lambda _: self._find(), tr("Looking for a graphics card…"), self._on_offer)
 
     def _begin(self, task: Callable[..., object], says: str, done: Callable[[object], None]) -> None:
         """Run a task, with a bar that says so until it ends."""
@@ -94,11 +95,11 @@ class GraphicsDialog(QDialog):
 
     def _end(self, says: str) -> None:
         self.bar.hide()
-        self.says.setText(says)
+        self.says.setText(translated(says))
         self.remove.setVisible(self._present() is not None)
 
     def _on_progress(self, what: str, fraction: float | None) -> None:
-        self.says.setText(f"{what}…")
+        self.says.setText(f"{translated(what)}…")
         self.bar.setRange(0, 0 if fraction is None else 100)
         self.bar.setValue(int(100 * (fraction or 0)))
 
@@ -113,7 +114,9 @@ class GraphicsDialog(QDialog):
         assert offer is not None
         self.remove.hide()
         self._begin(
-            lambda say: self._install(offer, say), "Installing…", lambda _: self._end(f"It is installed. {NEXT_START}")
+            lambda say: self._install(offer, say),
+            tr("Installing…"),
+            lambda _: self._end(tr("It is installed. {next_start}", next_start=NEXT_START)),
         )
 
     def _on_remove(self) -> None:
@@ -122,7 +125,7 @@ class GraphicsDialog(QDialog):
         except HeadstartError as error:
             self._end(str(error))
             return
-        self._end("It is removed. The processor computes from the next start on.")
+        self._end(tr("It is removed. The processor computes from the next start on."))
 
     def _stop(self) -> None:
         if self._work is not None:
@@ -131,10 +134,19 @@ class GraphicsDialog(QDialog):
 
 def words(offer: GraphicsOffer, present: GraphicsRuntime | None) -> str:
     """What is installed and what could be, with its size and the free disk."""
-    has = f"Torch's build {present.build} is installed and takes {size(present.bytes)}. " if present else ""
+    has = (
+        tr("Torch's build {build} is installed and takes {size}. ", build=present.build, size=size(present.bytes))
+        if present
+        else ""
+    )
     if offer.refusal:
-        return has + offer.refusal
-    return (
-        f"{has}{offer.why} Torch's build {offer.build} can use it: {size(offer.download_bytes)} to download, "
-        f"{size(offer.disk_bytes)} on disk, where {size(offer.free_bytes)} are free."
+        return has + translated(offer.refusal)
+    return tr(
+        "{has}{why} Torch's build {build} can use it: {size} to download, {size2} on disk, where {size3} are free.",
+        has=has,
+        why=translated(offer.why),
+        build=offer.build,
+        size=size(offer.download_bytes),
+        size2=size(offer.disk_bytes),
+        size3=size(offer.free_bytes),
     )

@@ -10,11 +10,12 @@ from PySide6.QtGui import QAction, QFontMetrics, QKeyEvent, QMouseEvent, QPainte
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QPushButton, QSizePolicy, QToolButton, QWidget
 
 from app import theme
+from app.language import tr
 from app.widgets.icons import icon
 from app.widgets.plain import SoftLabel, tool_tip
 
 HEIGHT = 56
-SERVER = "This conversation is sent to a server of its own. “Use a server…”, in the model menu, changes that."
+SERVER = tr("This conversation is sent to a server of its own. “Use a server…”, in the model menu, changes that.")
 BESIDE_PROMPT = 240
 """Pixels of the header that the buttons take, and the beginning of a title."""
 
@@ -34,7 +35,7 @@ class Header(QWidget):
         self.title = ElidedTitle(self)
         self.title.edit_wanted.connect(self.rename)
         self.field = QLineEdit(self)
-        self.field.setAccessibleName("Title of the conversation")
+        self.field.setAccessibleName(tr("Title of the conversation"))
         self.field.editingFinished.connect(self._end_rename)
         self.field.installEventFilter(self)
         self.field.hide()
@@ -44,7 +45,7 @@ class Header(QWidget):
         self.server = SoftLabel(self)
         self.server.setToolTip(tool_tip(SERVER))
         self.tools = SoftLabel(self)
-        self.menu_button = _icon_button("menu", "Menu", self)
+        self.menu_button = _icon_button("menu", tr("Menu"), self)
         self.menu_button.setMenu(menu)
         self.menu_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         row = QHBoxLayout(self)
@@ -74,11 +75,11 @@ class Header(QWidget):
     def show_prompt(self, prompt: str, tokens: int, pinned: bool) -> None:
         """Sum up the system prompt: its tokens, 0 while they are not counted, and whether it is kept."""
         if not prompt:
-            says = "Add a system prompt"
+            says = tr("Add a system prompt")
         else:
-            parts = ["System prompt"]
-            parts += [f"{tokens:,} tokens"] if tokens else []
-            parts += ["kept"] if pinned else []
+            parts = [tr("System prompt")]
+            parts += [tr("{tokens:,} tokens", tokens=tokens)] if tokens else []
+            parts += [tr("kept")] if pinned else []
             says = " · ".join(parts)
         self._prompt = says
         self._fit_prompt()
@@ -94,18 +95,20 @@ class Header(QWidget):
             self.pill.setText(says)
             if self.pill.sizeHint().width() + BESIDE_PROMPT <= self.width():
                 break
-        self.pill.setToolTip("Read or change the system prompt of this conversation")
+        self.pill.setToolTip(tr("Read or change the system prompt of this conversation"))
         self.pill.setAccessibleName(self._prompt)
 
     def show_server(self, host: str) -> None:
         """Say which server answers this conversation; "" for the model that is open."""
-        self.server.setText(f"Answered by {host}")
+        self.server.setText(tr("Answered by {host}", host=host))
         self.server.setVisible(bool(host))
 
     def show_tools(self, says: str, names: Sequence[str]) -> None:
         """Say how many tools the model may call in this conversation, and which; "" for none."""
         self.tools.setText(says)
-        self.tools.setToolTip(tool_tip(f"The model may ask to call: {', '.join(names)}. “Tools…” changes that."))
+        self.tools.setToolTip(
+            tool_tip(tr("The model may ask to call: {parts}. “Tools…” changes that.", parts=", ".join(names)))
+        )
         self.tools.setVisible(bool(says))
 
     def rename(self) -> None:
@@ -155,7 +158,7 @@ class ElidedTitle(QWidget):
         """Show this title."""
         self.title, self.can_rename = title, can_rename
         self.setAccessibleName(title)
-        self.setToolTip(tool_tip(f"{title}\nDouble-click to rename" if can_rename else ""))
+        self.setToolTip(tool_tip(tr("{title}\nDouble-click to rename", title=title) if can_rename else ""))
         self.updateGeometry()
         self.update()
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
+from app.language import numeral, tr, translated
 from app.widgets.plain import SoftLabel
 from engine import Loading
 
 STEPS = 1000
-LOADING = "Loading the model"
+LOADING = tr("Loading the model")
 """Said before every stage, but not twice before the stage that is called the same."""
 
 
@@ -23,9 +24,9 @@ class LoadingBar(QWidget):
         self._bar, self._says = QProgressBar(self), SoftLabel(self)
         self._bar.setTextVisible(False)
         self._bar.setAccessibleName(LOADING)
-        self.cancel = QPushButton("Cancel", self)
+        self.cancel = QPushButton(tr("Cancel"), self)
         self.cancel.setObjectName("link")
-        self.cancel.setAccessibleName("Cancel loading the model")
+        self.cancel.setAccessibleName(tr("Cancel loading the model"))
         self.cancel.clicked.connect(self._on_cancel)
         line = QHBoxLayout()
         line.addWidget(self._says, 1)
@@ -44,8 +45,8 @@ class LoadingBar(QWidget):
 
     def show_stage(self, event: Loading) -> None:
         """Show this stage; a bar without a known share stays empty instead of running back and forth."""
-        parts = [LOADING] if event.stage in ("", LOADING) else [LOADING, event.stage]
-        parts += [] if event.fraction is None else [f"{event.fraction:.0%}"]
+        parts = [LOADING] if event.stage in ("", "Loading the model") else [LOADING, translated(event.stage)]
+        parts += [] if event.fraction is None else [numeral(event.fraction, ".0%")]
         self._says.setText("  ·  ".join(parts))
         self._bar.setRange(0, STEPS)
         self._bar.setValue(round(STEPS * (event.fraction or 0)))
@@ -53,6 +54,6 @@ class LoadingBar(QWidget):
         self.show()
 
     def _on_cancel(self) -> None:
-        self._says.setText("Stopping  ·  the step that has begun is ended first")
+        self._says.setText(tr("Stopping  ·  the step that has begun is ended first"))
         self.cancel.setEnabled(False)
         self.cancel_wanted.emit()

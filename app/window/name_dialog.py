@@ -7,6 +7,7 @@ from collections.abc import Callable
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QVBoxLayout, QWidget
 
+from app.language import translated
 from app.widgets.plain import Label
 from engine import HeadstartError
 
@@ -44,7 +45,7 @@ class NameDialog(QDialog):
         try:
             self._use(self.field.text())
         except HeadstartError as error:
-            self.wrong.setText(str(error))
+            self.wrong.setText(translated(str(error)))
             self.wrong.show()
             return
         self.accept()

@@ -9,6 +9,7 @@ from PySide6.QtGui import QColor, QGuiApplication, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QToolButton, QWidget
 
 from app import theme
+from app.language import tr, translated
 from app.widgets.icons import icon
 from app.widgets.plain import Label
 
@@ -22,16 +23,17 @@ class NoticeBar(QWidget):
         super().__init__()
         self.detail = ""
         self._is_error = False
+        self._sentence = ""
         self._lasting = ("", "")
         self._newest = ("", "", False, "")
         self._says = Label(self)
         self._says.setWordWrap(True)
         self._says.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self._copy = QPushButton("Copy details", self)
+        self._copy = QPushButton(tr("Copy details"), self)
         self._copy.setObjectName("link")
         self._copy.clicked.connect(self._copy_details)
         self.offer = QPushButton(self)
-        self.offer.setAccessibleName("What can be done about it")
+        self.offer.setAccessibleName(tr("What can be done about it"))
         self.offer.clicked.connect(self._on_offer)
         self._accept: Callable[[], object] = lambda: None
         self._expire: Callable[[], object] = lambda: None
@@ -40,7 +42,7 @@ class NoticeBar(QWidget):
         close.setIcon(icon("close"))
         close.setIconSize(QSize(16, 16))
         close.setFixedSize(24, 24)
-        close.setAccessibleName("Close this notice")
+        close.setAccessibleName(tr("Close this notice"))
         close.clicked.connect(self._close)
         row = QHBoxLayout(self)
         row.setContentsMargins(24, 8, 16, 8)
@@ -52,8 +54,8 @@ class NoticeBar(QWidget):
 
     @property
     def text(self) -> str:
-        """The sentence shown, "" when there is none."""
-        return "" if self.isHidden() else self._says.text()
+        """The sentence shown, as it was given; "" when there is none."""
+        return "" if self.isHidden() else self._sentence
 
     @property
     def has_offer(self) -> bool:
@@ -136,19 +138,20 @@ class NoticeBar(QWidget):
         is_error = is_error or bool(lasting)
         self._is_error = is_error
         self.offer.setText(offer)
-        self.offer.setAccessibleName(offer or "What can be done about it")
+        self.offer.setAccessibleName(offer or tr("What can be done about it"))
         self.offer.setVisible(bool(offer))
         self.detail = detail
+        self._sentence, sentence = sentence, translated(sentence)
         self._says.setText(sentence)
-        self._says.setAccessibleName(f"Error: {sentence}" if is_error else sentence)
-        self._copy.setText("Copy details")
+        self._says.setAccessibleName(tr("Error: {sentence}", sentence=sentence) if is_error else sentence)
+        self._copy.setText(tr("Copy details"))
         self._copy.setVisible(bool(detail))
         self.show()
         self.update()
 
     def _copy_details(self) -> None:
         QGuiApplication.clipboard().setText(f"{self._says.text()}\n\n{self.detail}")
-        self._copy.setText("Copied")
+        self._copy.setText(tr("Copied"))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)

@@ -22,17 +22,18 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
+from app.language import tr, translated
 from app.settings import quality
 from app.widgets.plain import Label, SoftLabel
 from app.widgets.work import Work
 from app.words import size
 from engine import LEAST_CONTEXT, ModelFit, ModelSpec
 
-LOOKING = "Looking at the model…"
-IN_8_BITS = "keys and values in 8 bits"
-DRAFT = "Small model"
-PARTS = ("Weights", "Room to compute in", "Conversation", DRAFT, "In all", "Free")
-HALF = "What is remembered takes half of the room then, in memory and on disk."
+LOOKING = tr("Looking at the model…")
+IN_8_BITS = tr("keys and values in 8 bits")
+DRAFT = tr("Small model")
+PARTS = (tr("Weights"), tr("Room to compute in"), tr("Conversation"), DRAFT, tr("In all"), tr("Free"))
+HALF = tr("What is remembered takes half of the room then, in memory and on disk.")
 
 
 class OpenModelDialog(QDialog):
@@ -55,7 +56,7 @@ class OpenModelDialog(QDialog):
         drafts: Sequence[str] = (),
     ) -> None:
         super().__init__(parent)
-        self.setWindowTitle("Open model")
+        self.setWindowTitle(tr("Open model"))
         self.setModal(True)
         self._wish, self._freed = spec.context_tokens or 0, freed
         self._spec, self._look_at = spec, look
@@ -66,15 +67,15 @@ class OpenModelDialog(QDialog):
         self.bar.setRange(0, 0)
         self.bar.setTextVisible(False)
         self.length = QComboBox()
-        self.length.setAccessibleName("Longest conversation")
+        self.length.setAccessibleName(tr("Longest conversation"))
         self.length.currentIndexChanged.connect(lambda _: self._show())
         self.draft = QComboBox()
-        self.draft.setAccessibleName("Write ahead with a small model")
+        self.draft.setAccessibleName(tr("Write ahead with a small model"))
         for path, says in offered_drafts(spec, drafts):
             self.draft.addItem(says, path)
         self.draft.setCurrentIndex(self.draft.findData(spec.draft))
         self.draft.currentIndexChanged.connect(lambda _: self._look())
-        self.rounds = QCheckBox("Cache keys and values in 8 bits")
+        self.rounds = QCheckBox(tr("Cache keys and values in 8 bits"))
         self.rounds.setChecked(spec.kv_bits == 8)
         self.loss = SoftLabel(f"{HALF} {quality(IN_8_BITS)}")
         self.loss.setWordWrap(True)
@@ -115,12 +116,12 @@ class OpenModelDialog(QDialog):
         form = QFormLayout(self.form)
         form.setContentsMargins(0, 0, 0, 0)
         form.setSpacing(8)
-        form.addRow("Longest conversation", self.length)
-        form.addRow("Write ahead with", self.draft)
+        form.addRow(tr("Longest conversation"), self.length)
+        form.addRow(tr("Write ahead with"), self.draft)
         for name, label in zip(PARTS, self.parts, strict=True):
             form.addRow(name, label)
         self._form = form
-        self.note = SoftLabel("The same at every start, whatever is free then. A shorter conversation takes less.")
+        self.note = SoftLabel(tr("The same at every start, whatever is free then. A shorter conversation takes less."))
         self.note.setWordWrap(True)
         self._details = (self.form, self.note, self.rounds, self.loss)
         for widget in self._details:
@@ -152,7 +153,7 @@ class OpenModelDialog(QDialog):
     def _refuse(self, sentence: str) -> None:
         """Say why the model cannot be opened. Where the small one may be at fault, another one can be chosen."""
         self.bar.hide()
-        self.says.setText(sentence)
+        self.says.setText(translated(sentence))
         self.form.setVisible(bool(self.draft.currentData()))
         for field in (self.length, *self.parts):
             self._form.setRowVisible(field, False)
@@ -168,7 +169,7 @@ class OpenModelDialog(QDialog):
         for name, label, count in zip(PARTS, self.parts, figures, strict=True):
             label.setText(size(count))
             self._form.setRowVisible(label, name != DRAFT or bool(fit.draft))
-        self.says.setText(f"Too large: {fit.ways_out}" if fit.ways_out else "")
+        self.says.setText(tr("Too large: {ways}", ways=translated(fit.ways_out)) if fit.ways_out else "")
         self.open_button.setEnabled(fit.fits)
         self.resize(self.width(), max(self.height(), self._whole.totalHeightForWidth(self.width())))
 
@@ -181,7 +182,7 @@ class OpenModelDialog(QDialog):
 def offered_drafts(spec: ModelSpec, paths: Sequence[str]) -> list[tuple[str, str]]:
     """The small models to choose from, by path and in words: none, those that lie here, and what was chosen before."""
     others = [path for path in dict.fromkeys((*paths, spec.draft)) if path and path != spec.path]
-    return [("", "No small model"), *((path, Path(path).name) for path in others)]
+    return [("", tr("No small model")), *((path, Path(path).name) for path in others)]
 
 
 def choices(fit: ModelFit, wish: int) -> list[tuple[int, str]]:
@@ -189,4 +190,7 @@ def choices(fit: ModelFit, wish: int) -> list[tuple[int, str]]:
     of two, what was chosen before, and the longest that the model reads."""
     lengths = {LEAST_CONTEXT << power for power in range(30)} | {wish, fit.longest}
     offered = sorted(length for length in lengths if LEAST_CONTEXT <= length <= fit.longest)
-    return [(0, f"Automatic ({fit.context:,} tokens)"), *((length, f"{length:,} tokens") for length in offered)]
+    return [
+        (0, tr("Automatic ({context:,} tokens)", context=fit.context)),
+        *((length, tr("{length:,} tokens", length=length)) for length in offered),
+    ]

@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 
 from app import theme
 from app.composer.sampling import SamplingForm
+from app.language import tr
 from app.settings import MOST_MEGABYTES
 from app.translations import offered
 from app.widgets.form import add_field, form, note
@@ -32,19 +33,19 @@ from engine import Sampling
 
 FIRST_SIZE, LEAST_WIDTH = QSize(800, 720), 720
 """Pixels of the dialog where the screen has room, and below what width its columns stand one under the other."""
-SYSTEM = ("system", "As the system")
-THEMES = (SYSTEM, ("light", "Light"), ("dark", "Dark"))
-DEVICES = (("auto", "Fastest there is"), ("cuda", "CUDA"), ("mps", "MPS"), ("cpu", "CPU"))
-TOO_LONG = (("ask", "Ask"), ("trim", "Leave out its oldest turns"), ("refuse", "Only say so"))
+SYSTEM = ("system", tr("As the system"))
+THEMES = (SYSTEM, ("light", tr("Light")), ("dark", tr("Dark")))
+DEVICES = (("auto", tr("Fastest there is")), ("cuda", "CUDA"), ("mps", "MPS"), ("cpu", "CPU"))
+TOO_LONG = (("ask", tr("Ask")), ("trim", tr("Leave out its oldest turns")), ("refuse", tr("Only say so")))
 DTYPES = (
-    ("auto", "Measure at load"),
+    ("auto", tr("Measure at load")),
     ("fp32", "fp32"),
     ("bf16", "bf16"),
     ("fp16", "fp16"),
-    ("int8", "int8, for decoding"),
-    ("int4", "int4, for decoding"),
+    ("int8", tr("int8, for decoding")),
+    ("int4", tr("int4, for decoding")),
 )
-AHEAD = (("plugged", "Not on battery"), ("always", "Always"), ("never", "Never"))
+AHEAD = (("plugged", tr("Not on battery")), ("always", tr("Always")), ("never", tr("Never")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +93,7 @@ class PreferencesDialog(QDialog):
         ahead_note: str = "",
     ) -> None:
         super().__init__(parent)
-        self.setWindowTitle("Preferences")
+        self.setWindowTitle(tr("Preferences"))
         self.setModal(True)
         self.theme = _choice(THEMES, values.theme)
         self.language = _choice((SYSTEM, *offered()), values.language)
@@ -108,15 +109,15 @@ class PreferencesDialog(QDialog):
         self.too_long = _choice(TOO_LONG, values.too_long)
         self.read_ahead = _choice(AHEAD, values.read_ahead)
         self.ahead_note = note(ahead_note)
-        self.write_ahead = QCheckBox("Write ahead")
+        self.write_ahead = QCheckBox(tr("Write ahead"))
         self.write_ahead.setChecked(values.write_ahead)
-        self.graphics = QPushButton("Use my graphics card…")
+        self.graphics = QPushButton(tr("Use my graphics card…"))
         self.graphics.setAutoDefault(False)
         self.graphics.clicked.connect(self.graphics_wanted)
         self._offers_graphics = offers_graphics
-        self.write_titles = QCheckBox("Have the model write titles")
+        self.write_titles = QCheckBox(tr("Have the model write titles"))
         self.write_titles.setChecked(values.write_titles)
-        self.look_for_updates = QCheckBox("Look for a newer version at each start")
+        self.look_for_updates = QCheckBox(tr("Look for a newer version at each start"))
         self.look_for_updates.setChecked(values.look_for_updates)
         self.look_for_updates.setHidden(not offers_updates)
         self.sampling = SamplingForm(is_explained=True)
@@ -124,15 +125,15 @@ class PreferencesDialog(QDialog):
         self.system_prompt = QPlainTextEdit(values.system_prompt)
         self.system_prompt.setObjectName("field")
         self.system_prompt.setTabChangesFocus(True)
-        self.system_prompt.setPlaceholderText("None")
+        self.system_prompt.setPlaceholderText(tr("None"))
         self.system_prompt.setMinimumHeight(96)
         self._lay_out(about)
 
     def _lay_out(self, about: Mapping[str, str]) -> None:
         left, right = self._left_column(about), QVBoxLayout()
         right.setSpacing(8)
-        right.addWidget(_heading("Sampling of new conversations"))
-        right.addWidget(note("As long as nothing is changed here, a model begins as its makers advise."))
+        right.addWidget(_heading(tr("Sampling of new conversations")))
+        right.addWidget(note(tr("As long as nothing is changed here, a model begins as its makers advise.")))
         right.addWidget(self.sampling)
         right.addStretch()
         right.addWidget(self.write_ahead)
@@ -153,7 +154,7 @@ class PreferencesDialog(QDialog):
         buttons.button(QDialogButtonBox.StandardButton.Save).setObjectName("primary")
         for button in buttons.buttons():
             button.setIcon(QIcon())
-        delete = buttons.addButton("Delete all my data…", QDialogButtonBox.ButtonRole.ResetRole)
+        delete = buttons.addButton(tr("Delete all my data…"), QDialogButtonBox.ButtonRole.ResetRole)
         delete.setAutoDefault(False)
         delete.clicked.connect(self.deletion_wanted)
         buttons.accepted.connect(self._save)
@@ -173,14 +174,14 @@ class PreferencesDialog(QDialog):
 
     def _left_column(self, about: Mapping[str, str]) -> QVBoxLayout:
         rows = (
-            ("theme", "Colours", self.theme),
-            ("language", "Language", self.language),
-            ("device", "Device", self.device),
-            ("dtype", "Number format", self.dtype),
-            ("cache_budget_mb", "Memory", self.budget),
-            ("too_long", "Chat too long", self.too_long),
-            ("read_ahead", "Read ahead", self.read_ahead),
-            ("disk_budget_mb", "Keep on disk", self.disk),
+            ("theme", tr("Colours"), self.theme),
+            ("language", tr("Language"), self.language),
+            ("device", tr("Device"), self.device),
+            ("dtype", tr("Number format"), self.dtype),
+            ("cache_budget_mb", tr("Memory"), self.budget),
+            ("too_long", tr("Chat too long"), self.too_long),
+            ("read_ahead", tr("Read ahead"), self.read_ahead),
+            ("disk_budget_mb", tr("Keep on disk"), self.disk),
         )
         fields = form()
         beside: dict[QWidget, list[QWidget]] = {
@@ -193,20 +194,20 @@ class PreferencesDialog(QDialog):
             field.setAccessibleName(label)
             field.setAccessibleDescription(about.get(name, ""))
             add_field(fields, label, field, note(about.get(name, "")), *beside.get(field, []))
-        self.system_prompt.setAccessibleName("System prompt of new conversations")
+        self.system_prompt.setAccessibleName(tr("System prompt of new conversations"))
         column = QVBoxLayout()
         column.setSpacing(8)
-        column.addWidget(_heading("Program and model"))
+        column.addWidget(_heading(tr("Program and model")))
         column.addLayout(fields)
         column.addSpacing(8)
-        column.addWidget(_heading("System prompt of new conversations"))
+        column.addWidget(_heading(tr("System prompt of new conversations")))
         column.addWidget(note(about.get("system_prompt", "")))
         column.addWidget(self.system_prompt, 1)
         return column
 
     def _show_quality(self) -> None:
         self.quality.setText(
-            self._quality(self.dtype.currentData()) or "How much this changes answers was not measured."
+            self._quality(self.dtype.currentData()) or tr("How much this changes answers was not measured.")
         )
 
     def values(self) -> PreferenceValues:
@@ -246,7 +247,7 @@ def _megabytes(least: int, chosen: int) -> QSpinBox:
     box.setRange(least, MOST_MEGABYTES)
     box.setSingleStep(256)
     box.setSuffix(" MB")
-    box.setSpecialValueText("automatic")
+    box.setSpecialValueText(tr("automatic"))
     box.setValue(chosen)
     box.lineEdit().setTextMargins(6, 0, 0, 0)
     return box

@@ -14,6 +14,7 @@ from app.chat.session import Session
 from app.chat.turn import Turn
 from app.documents import with_files
 from app.history.records import Conversation, ConversationEntry, StoredMessage
+from app.language import tr
 from app.placeholders import Cure
 from app.sidebar.list_search import ListSearch
 from app.transcript.message import Answer, MessageContent
@@ -22,11 +23,11 @@ from app.window.tour import Tour
 from app.window.window import Window
 from engine import BLOCK_TOKENS, CacheView, Loading, ModelInfo, Prefill, Preview, TurnStats
 
-UNTITLED, TRY_AGAIN = "New conversation", "Try again"
-WHAT_FOR = "It reads everything once.\nThe next answer starts at once."
-HOW = (
-    "Other chats read the whole conversation again before each answer. Headstart remembers what the model has read, and"
-    " shows what that saves. All of it stays on this computer."
+UNTITLED, TRY_AGAIN = tr("New conversation"), tr("Try again")
+WHAT_FOR = tr("It reads everything once.\nThe next answer starts at once.")
+HOW = tr(
+    "Other chats read the whole conversation again before each answer. Headstart remembers what the "
+    "model has read, and shows what that saves. All of it stays on this computer."
 )
 SUPPORT_BOT, OPEN_DEFAULT, OPEN_FOLDER = "support bot", "default model", "model folder"
 
@@ -272,7 +273,7 @@ class Presenter(QObject):
         answer = self._window.transcript.answer(message.id)
         if answer and not (message.content or message.thought):
             loading = self._session.state == "loading"
-            answer.wait("waiting for the model to be loaded" if loading else "reading the prompt")
+            answer.wait(tr("waiting for the model to be loaded") if loading else tr("reading the prompt"))
             if self._progress and self._progress[0] == message.id:
                 answer.show_progress(self._progress[1], at_once=True)
 
@@ -334,8 +335,12 @@ class Presenter(QObject):
         self._has_failed = False  # a question that waited was given back: no error follows
         model = self._session.model
         self._on_model(model)
-        stays = f"{model.name} still answers." if model else "There is no model yet; open one when you want to go on."
-        self._window.notice.show_notice(f"Loading was stopped. {stays}")
+        stays = (
+            tr("{name} still answers.", name=model.name)
+            if model
+            else tr("There is no model yet; open one when you want to go on.")
+        )
+        self._window.notice.show_notice(tr("Loading was stopped. {stays}", stays=stays))
 
     def _on_cache(self, view: CacheView) -> None:
         self._window.sidebar.model_button.show_cache(view)
@@ -398,14 +403,16 @@ class Presenter(QObject):
     def _refresh_empty(self) -> None:
         empty = self._window.empty
         if self._session.state == "no_model":
-            models = ((OPEN_DEFAULT, "Use the default model"), (OPEN_FOLDER, "Open a model folder…"))
-            empty.say("No model is open", "Choose the model that will answer; it runs on this computer.", models)
+            models = ((OPEN_DEFAULT, tr("Use the default model")), (OPEN_FOLDER, tr("Open a model folder…")))
+            empty.say(
+                tr("No model is open"), tr("Choose the model that will answer; it runs on this computer."), models
+            )
             return
         offers = bool(self._support_prompt) and not self._session.conversation.system_prompt
-        choices = ((SUPPORT_BOT, "Show me: ask a support bot two questions · about a minute"),) if offers else ()
-        beside = "or just start writing" if offers else "Just start writing."
+        choices = ((SUPPORT_BOT, tr("Show me: ask a support bot two questions · about a minute")),) if offers else ()
+        beside = tr("or just start writing") if offers else tr("Just start writing.")
         if self._session.state == "loading":
-            beside = f"{beside.removesuffix('.')}; it is answered as soon as the model is loaded."
+            beside = tr("{beside}; it is answered as soon as the model is loaded.", beside=beside.removesuffix("."))
         empty.say(WHAT_FOR, HOW, choices, beside, steps=offers)
 
     def _contents(self, messages: Sequence[StoredMessage]) -> list[MessageContent]:

@@ -11,13 +11,14 @@ from PySide6.QtWidgets import QApplication, QSystemTrayIcon, QWidget
 from app.chat.session import Session
 from app.chat.turn import Turn
 from app.history.records import StoredMessage
+from app.language import tr
 from app.widgets.icons import app_icon
 from app.words import shortened_line
 
 LONG_S = 10.0
 """Seconds after which nobody waits in front of the window."""
 LONGEST_TITLE = 80
-READY, STOPPED = "The answer is ready", "The answer was broken off"
+READY, STOPPED = tr("The answer is ready"), tr("The answer was broken off")
 
 
 class Tray(QObject):

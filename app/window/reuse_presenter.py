@@ -7,6 +7,7 @@ from PySide6.QtCore import QObject, Qt
 from app.chat.places import index_in, ordinal_place
 from app.chat.session import Session
 from app.history.records import Conversation
+from app.language import tr
 from app.transcript.message import Answer
 from app.window.window import Window
 from app.words import next_prompt, recomputes
@@ -88,7 +89,7 @@ class ReusePresenter(QObject):
 
     def _on_prompt_previewed(self, preview: Preview | None) -> None:
         if preview:
-            self._ribbon.show_instead(preview, "With the changed system prompt", next_prompt(preview))
+            self._ribbon.show_instead(preview, tr("With the changed system prompt"), next_prompt(preview))
         else:
             self._ribbon.show_newest()
 
@@ -96,7 +97,7 @@ class ReusePresenter(QObject):
         messages = self._session.messages
         index = next((place for place, message in enumerate(messages) if message.id == message_id), -1)
         if index >= 0:
-            heading = f"If you change {ordinal_place(messages, index)}"
+            heading = tr("If you change {ordinal_place}", ordinal_place=ordinal_place(messages, index))
             self._ribbon.show_instead(preview, heading, recomputes(preview))
         if message := self._window.transcript.message(message_id):
             message.tools.show_price(recomputes(preview))

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QDialog, QMenu, QWidget
 from app.chat.filing import Filing
 from app.chat.rewriting import Rewriting
 from app.chat.session import Session
+from app.language import tr
 from app.transcript.branches_dialog import BranchesDialog
 from app.transcript.message_dialog import MessageDialog
 from app.window.answered_by import AnsweredBy
@@ -19,8 +20,8 @@ from app.window.window import Window
 from app.words import recomputes
 from engine import Preview
 
-DELETE = {"user": "Delete this question and its answers", "assistant": "Delete this answer"}
-BRANCH = "Branch from here into a new conversation · nothing is read again"
+DELETE = {"user": tr("Delete this question and its answers"), "assistant": tr("Delete this answer")}
+BRANCH = tr("Branch from here into a new conversation · nothing is read again")
 
 
 class RewritingPresenter(QObject):
@@ -74,12 +75,14 @@ class RewritingPresenter(QObject):
         """What can be done with this message; the price of deleting it follows when it is known."""
         message = next(each for each in self._session.messages if each.id == message_id)
         menu = QMenu(self._window)
-        menu.setAccessibleName("What can be done with this message")
+        menu.setAccessibleName(tr("What can be done with this message"))
         menu.addAction(BRANCH, partial(self._filing.branch, message_id))
-        menu.addAction("Raw text and details…", partial(self.show_raw, message_id))
+        menu.addAction(tr("Raw text and details…"), partial(self.show_raw, message_id))
         self._offer_underline(menu, message_id)
         menu.addSeparator()
-        delete = menu.addAction(DELETE.get(message.role, "Delete this"), partial(self._rewriting.delete, message_id))
+        delete = menu.addAction(
+            DELETE.get(message.role, tr("Delete this")), partial(self._rewriting.delete, message_id)
+        )
         self._delete = (message_id, delete)
         self._rewriting.consider(message_id)
         menu.aboutToHide.connect(self._forget_menu)
@@ -89,7 +92,7 @@ class RewritingPresenter(QObject):
     def _offer_underline(self, menu: QMenu, message_id: int) -> None:
         answer = self._window.transcript.answer(message_id)
         if answer is not None and answer.content.accepted:
-            action = menu.addAction("Underline what was written ahead")
+            action = menu.addAction(tr("Underline what was written ahead"))
             action.setCheckable(True)
             action.setChecked(answer.is_ahead_underlined)
             action.toggled.connect(answer.underline_ahead)
@@ -131,7 +134,13 @@ class RewritingPresenter(QObject):
     def _on_priced(self, message_id: int, preview: Preview) -> None:
         number, action = self._delete
         if action is not None and number == message_id:
-            action.setText(f"{action.text().split(' · ')[0]} · next prompt: {recomputes(preview)}")
+            action.setText(
+                tr(
+                    "{split} · next prompt: {recomputes}",
+                    split=action.text().split(" · ")[0],
+                    recomputes=recomputes(preview),
+                )
+            )
         elif (message := self._window.transcript.message(message_id)) is not None:
             button = message.tools.go_on if self._rewriting.is_going_on else message.tools.edit
             button.say_also(recomputes(preview))
@@ -146,7 +155,7 @@ class RewritingPresenter(QObject):
             return is_back
 
         finish = partial(self._rewriting.finish, message_id)
-        notice.show_offer("Deleted.", "Undo", take_back, is_error=False, expire=finish)
+        notice.show_offer(tr("Deleted."), tr("Undo"), take_back, is_error=False, expire=finish)
 
     def _refresh(self, change: object = None) -> None:
         self._window.transcript.set_can_go_on(not self._rewriting.is_on_server)

@@ -9,15 +9,16 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QCheckBox, QDialog, QDialogButtonBox, QFormLayout, QLineEdit, QVBoxLayout, QWidget
 
+from app.language import tr, translated
 from app.widgets.plain import Label, SoftLabel, tool_tip
 from engine import HeadstartError
 
-ABOUT = (
-    "A server with OpenAI's API: vLLM, SGLang, llama.cpp's server, another Headstart. Your conversations are sent to "
-    "it. What it says of reuse is shown like that of this computer."
+ABOUT = tr(
+    "A server with OpenAI's API: vLLM, SGLang, llama.cpp's server, another Headstart. Your "
+    "conversations are sent to it. What it says of reuse is shown like that of this computer."
 )
-ABOUT_HERE = "All others ask the model that is open. Without an address this conversation does so again, too."
-ABOUT_KEY = "The key is kept in the keyring of this system; empty where the server wants none."
+ABOUT_HERE = tr("All others ask the model that is open. Without an address this conversation does so again, too.")
+ABOUT_KEY = tr("The key is kept in the keyring of this system; empty where the server wants none.")
 
 
 class ServerDialog(QDialog):
@@ -32,17 +33,17 @@ class ServerDialog(QDialog):
         self, address: str, keep_key: Callable[[str, str], None], parent: QWidget | None = None, here: str = ""
     ) -> None:
         super().__init__(parent)
-        self.setWindowTitle("Use a server")
+        self.setWindowTitle(tr("Use a server"))
         self.setModal(True)
         self._keep_key = keep_key
         self.address = QLineEdit(here or address)
         self.address.setPlaceholderText("http://127.0.0.1:8000/v1")
-        self.address.setAccessibleName("Address of the server")
+        self.address.setAccessibleName(tr("Address of the server"))
         self.key = QLineEdit()
         self.key.setEchoMode(QLineEdit.EchoMode.Password)
-        self.key.setPlaceholderText("None")
-        self.key.setAccessibleName("Key of the server")
-        self.only_here = QCheckBox("For this conversation only")
+        self.key.setPlaceholderText(tr("None"))
+        self.key.setAccessibleName(tr("Key of the server"))
+        self.only_here = QCheckBox(tr("For this conversation only"))
         self.only_here.setChecked(bool(here))
         self.only_here.setToolTip(tool_tip(ABOUT_HERE))
         self.only_here.setAccessibleDescription(ABOUT_HERE)
@@ -54,11 +55,11 @@ class ServerDialog(QDialog):
     def _lay_out(self) -> None:
         form = QFormLayout()
         form.setSpacing(8)
-        form.addRow("Address", self.address)
-        form.addRow("Key", self.key)
+        form.addRow(tr("Address"), self.address)
+        form.addRow(tr("Key"), self.key)
         form.addRow("", self.only_here)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
-        buttons.button(QDialogButtonBox.StandardButton.Ok).setText("Use it")
+        buttons.button(QDialogButtonBox.StandardButton.Ok).setText(tr("Use it"))
         buttons.button(QDialogButtonBox.StandardButton.Ok).setObjectName("primary")
         for button in buttons.buttons():
             button.setIcon(QIcon())
@@ -86,7 +87,7 @@ class ServerDialog(QDialog):
         try:
             self._keep_key(address, self.key.text())
         except HeadstartError as error:
-            self.wrong.setText(str(error))
+            self.wrong.setText(translated(str(error)))
             self.wrong.show()
             return
         (self.chosen_here if is_here else self.chosen).emit(address)

@@ -11,6 +11,7 @@ from PySide6.QtGui import QAction
 
 from app.chat.bridge import Bridge
 from app.chat.turn import ProgramTurn
+from app.language import tr
 from app.server.access import Access
 from app.server.clients import client_name
 from app.server.record import Asked
@@ -20,8 +21,8 @@ from engine import EnginePort, Failed, HeadstartError, Loaded, ModelInfo
 if TYPE_CHECKING:
     from app.server.listening import Server
 
-ON = "Other programs on this computer are answered at {}/v1."
-OFF = "Other programs are answered no more."
+ON = tr("Other programs on this computer are answered at {}/v1.")
+OFF = tr("Other programs are answered no more.")
 LOOK_EVERY_MS = 250
 """Between two looks at what programs asked."""
 

@@ -8,10 +8,15 @@ from PySide6.QtCore import QSize
 from PySide6.QtWidgets import QDialog, QGridLayout, QPushButton, QVBoxLayout, QWidget
 
 from app import theme
+from app.language import tr
 from app.widgets.plain import Label, SoftLabel
 from app.widgets.room import fit, scrolling
 
-WRITING = (("Send", "Enter"), ("Break the line", "Shift+Enter"), ("Look through the prompt, a chart, the tree", "← →"))
+WRITING = (
+    (tr("Send"), tr("Enter")),
+    (tr("Break the line"), tr("Shift+Enter")),
+    (tr("Look through the prompt, a chart, the tree"), "← →"),
+)
 """What belongs to a field or a picture and is no action of the window."""
 
 
@@ -20,7 +25,7 @@ class ShortcutSheet(QDialog):
 
     def __init__(self, shortcuts: Sequence[tuple[str, str]], parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setWindowTitle("Keyboard shortcuts")
+        self.setWindowTitle(tr("Keyboard shortcuts"))
         self.setModal(True)
         content = QWidget()
         grid = QGridLayout(content)
@@ -32,9 +37,9 @@ class ShortcutSheet(QDialog):
             grid.addWidget(SoftLabel(keys), row, 1)
         grid.setColumnStretch(0, 1)
         grid.setRowStretch(grid.rowCount(), 1)
-        title = Label("Keyboard shortcuts")
+        title = Label(tr("Keyboard shortcuts"))
         title.setFont(theme.text_font(bold=True))
-        close = QPushButton("Close")
+        close = QPushButton(tr("Close"))
         close.setObjectName("primary")
         close.clicked.connect(self.accept)
         column = QVBoxLayout(self)

@@ -10,6 +10,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
 
 from app.chat.calling import Wish
+from app.language import tr
 from app.widgets.plain import Label, tool_tip
 from app.words import shortened_line
 
@@ -33,13 +34,17 @@ class ToolBar(QWidget):
         self.arguments.setReadOnly(True)
         self.arguments.setObjectName("field")
         self.arguments.setTabChangesFocus(True)
-        self.arguments.setAccessibleName("Arguments of the call")
-        self.once = self._button("Call it once", "ask", "The tool is called now. You are asked again next time.")
+        self.arguments.setAccessibleName(tr("Arguments of the call"))
+        self.once = self._button(
+            tr("Call it once"), "ask", tr("The tool is called now. You are asked again next time.")
+        )
         self.once.setObjectName("primary")
-        self.always = self._button("Always", "always", "This tool is called without asking, in every conversation.")
-        self.never = self._button("Never", "never", "This tool is not called, and the model is told so.")
-        self.stop = QPushButton("Stop", self)
-        self.stop.setAccessibleName("Stop calling tools")
+        self.always = self._button(
+            tr("Always"), "always", tr("This tool is called without asking, in every conversation.")
+        )
+        self.never = self._button(tr("Never"), "never", tr("This tool is not called, and the model is told so."))
+        self.stop = QPushButton(tr("Stop"), self)
+        self.stop.setAccessibleName(tr("Stop calling tools"))
         self.stop.clicked.connect(self.stop_wanted)
         row = QHBoxLayout()
         row.setSpacing(8)
@@ -61,13 +66,19 @@ class ToolBar(QWidget):
         if wish is not None:
             name = shortened_line(wish.tool.called, LONGEST_NAME)
             self.says.setText(
-                f"The model wants to call {name} of {shortened_line(wish.tool.server, LONGEST_NAME)} with:"
+                tr(
+                    "The model wants to call {name} of {shortened_line} with:",
+                    name=name,
+                    shortened_line=shortened_line(wish.tool.server, LONGEST_NAME),
+                )
             )
             self.arguments.setPlainText(_laid_out(wish.call.arguments))
             lines = self.arguments.document().blockCount() * self.arguments.fontMetrics().lineSpacing()
             self.arguments.setFixedHeight(min(HIGHEST, lines + AROUND))
         elif running:
-            self.says.setText(f"Calling {shortened_line(', '.join(running), LONGEST_NAME)}…")
+            self.says.setText(
+                tr("Calling {shortened_line}…", shortened_line=shortened_line(", ".join(running), LONGEST_NAME))
+            )
         self.setVisible(bool(wish or running))
 
     def _button(self, text: str, rule: str, about: str) -> QPushButton:

@@ -10,12 +10,12 @@ from PySide6.QtWidgets import QDialog
 
 from app.chat.calling import Calling
 from app.chat.session import Session
+from app.language import plural
 from app.settings import Settings
 from app.tools.connections import Outcome
 from app.tools.servers import ChosenTool, ToolServer
 from app.window.tools_dialog import ToolsDialog
 from app.window.window import Window
-from app.words import counted
 from engine import HeadstartError, keep_key
 
 
@@ -101,4 +101,6 @@ class Tooling(QObject):
 
     def _say_how_many(self, change: object = None) -> None:
         tools: tuple[ChosenTool, ...] = self._session.conversation.tools
-        self._window.header.show_tools(counted(len(tools), "tool") if tools else "", [each.name for each in tools])
+        self._window.header.show_tools(
+            plural("{count:,} tool", "{count:,} tools", len(tools)) if tools else "", [each.name for each in tools]
+        )

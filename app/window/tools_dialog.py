@@ -20,23 +20,26 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.language import tr
 from app.tools.servers import ChosenTool, Rule, ToolServer, name_of, with_own_names
 from app.widgets.plain import Label, SoftLabel, tool_tip
 from app.widgets.room import fit
 from app.words import shortened_line
 from engine import HeadstartError
 
-ABOUT = (
-    "Servers of the Model Context Protocol (MCP) give the model functions to call: a program of this computer, or an "
-    "address. A tool that is ticked stands at the start of this conversation's prompt, so a change reads all of it "
-    "again once; it is called only as you allow it."
+ABOUT = tr(
+    "Servers of the Model Context Protocol (MCP) give the model functions to call: a program of this "
+    "computer, or an address. A tool that is ticked stands at the start of this conversation's "
+    "prompt, so a change reads all of it again once; it is called only as you allow it."
 )
-ABOUT_SAFETY = "A server's program runs with your rights: add only what you trust."
-NO_TOOLS = "The chat template of this model takes no tools, so questions with them are refused."
-ASKING = "Asking the server…"
-EMPTY = "This server has no tools."
-ABOUT_KEY = "The key of a server at an address is kept in the keyring of this system, and sent to that address only."
-RULES: dict[Rule, str] = {"ask": "Ask me first", "always": "Always", "never": "Never"}
+ABOUT_SAFETY = tr("A server's program runs with your rights: add only what you trust.")
+NO_TOOLS = tr("The chat template of this model takes no tools, so questions with them are refused.")
+ASKING = tr("Asking the server…")
+EMPTY = tr("This server has no tools.")
+ABOUT_KEY = tr(
+    "The key of a server at an address is kept in the keyring of this system, and sent to that address only."
+)
+RULES: dict[Rule, str] = {"ask": tr("Ask me first"), "always": tr("Always"), "never": tr("Never")}
 SIZE = QSize(620, 480)
 LONGEST = 200
 
@@ -67,7 +70,7 @@ class ToolsDialog(QDialog):
         has_tools: bool = True,
     ) -> None:
         super().__init__(parent)
-        self.setWindowTitle("Tools")
+        self.setWindowTitle(tr("Tools"))
         self.setModal(True)
         self._names = list(servers)
         self._rule_of, self._keep_key = rule_of, keep_key
@@ -75,25 +78,25 @@ class ToolsDialog(QDialog):
         self._tools: dict[tuple[str, str], tuple[QTreeWidgetItem, ChosenTool]] = {}
         self._answered: set[str] = set()
         self.tree = QTreeWidget()
-        self.tree.setHeaderLabels(["Tool", "When the model calls it"])
+        self.tree.setHeaderLabels([tr("Tool"), tr("When the model calls it")])
         self.tree.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         self.tree.header().setStretchLastSection(False)
         self.tree.header().setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
-        self.tree.setAccessibleName("Servers and their tools")
+        self.tree.setAccessibleName(tr("Servers and their tools"))
         self.tree.currentItemChanged.connect(self._on_current)
         self.place = QLineEdit()
-        self.place.setPlaceholderText("A command, or http://…")
-        self.place.setAccessibleName("Command or address of a server")
+        self.place.setPlaceholderText(tr("A command, or http://…"))
+        self.place.setAccessibleName(tr("Command or address of a server"))
         self.key = QLineEdit()
         self.key.setEchoMode(QLineEdit.EchoMode.Password)
-        self.key.setPlaceholderText("Key, if any")
-        self.key.setAccessibleName("Key of a server at an address")
+        self.key.setPlaceholderText(tr("Key, if any"))
+        self.key.setAccessibleName(tr("Key of a server at an address"))
         self.key.setToolTip(tool_tip(ABOUT_KEY))
-        self.add = QPushButton("Add")
+        self.add = QPushButton(tr("Add"))
         self.add.setAutoDefault(False)
         self.add.clicked.connect(self._add)
         self.place.returnPressed.connect(self._add)
-        self.remove = QPushButton("Remove the server")
+        self.remove = QPushButton(tr("Remove the server"))
         self.remove.setAutoDefault(False)
         self.remove.setEnabled(False)
         self.remove.clicked.connect(self._remove)
@@ -159,7 +162,7 @@ class ToolsDialog(QDialog):
         whole.addLayout(row)
         whole.addWidget(self.wrong)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
-        buttons.button(QDialogButtonBox.StandardButton.Ok).setText("Use in this conversation")
+        buttons.button(QDialogButtonBox.StandardButton.Ok).setText(tr("Use in this conversation"))
         buttons.button(QDialogButtonBox.StandardButton.Ok).setObjectName("primary")
         for button in buttons.buttons():
             button.setIcon(QIcon())
@@ -184,7 +187,7 @@ class ToolsDialog(QDialog):
         box = QComboBox()
         box.addItems(list(RULES.values()))
         box.setCurrentIndex(list(RULES).index(self._rule_of(tool)))
-        box.setAccessibleName(f"When the model calls {tool.called}")
+        box.setAccessibleName(tr("When the model calls {called}", called=tool.called))
         box.activated.connect(lambda number: self.rule_chosen.emit(tool, list(RULES)[number]))
         return box
 

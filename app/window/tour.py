@@ -8,11 +8,12 @@ from PySide6.QtCore import QObject
 
 from app.chat.session import Session
 from app.history.records import StoredMessage
+from app.language import tr
 
 QUESTIONS = ("Can I change the delivery address after I have paid?", "And what if the parcel is lost?")
-TITLE = "Support bot"
-NEXT = "The rules are remembered now. Ask something else: only your question is new."
-ASK_NEXT = "Ask the second question"
+TITLE = tr("Support bot")
+NEXT = tr("The rules are remembered now. Ask something else: only your question is new.")
+ASK_NEXT = tr("Ask the second question")
 
 
 class Tour(QObject):

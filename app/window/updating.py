@@ -7,6 +7,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject, QUrl
 from PySide6.QtGui import QDesktopServices
 
+from app.language import tr
 from app.updates import Release, Source, is_newer, newest
 from app.widgets.work import Work
 from app.window.notice_bar import NoticeBar
@@ -36,7 +37,7 @@ class Updating(QObject):
         work.done.connect(lambda release: self._on_answer(release, say))
         work.failed.connect(lambda sentence, detail: self._on_failure(sentence, detail, say))
         work.start()
-        say(f"Asking {source.host}…")
+        say(tr("Asking {host}…", host=source.host))
 
     def stop(self) -> None:
         """Wait for no answer."""
@@ -46,12 +47,12 @@ class Updating(QObject):
     def _on_answer(self, release: Release, say: Callable[[str], None]) -> None:
         self._work = None
         if not is_newer(release.version, self._own):
-            say(f"Headstart {self._own} is the newest version.")
+            say(tr("Headstart {own} is the newest version.", own=self._own))
             return
-        sentence = f"Headstart {release.version} is there; this is {self._own}."
+        sentence = tr("Headstart {version} is there; this is {own}.", version=release.version, own=self._own)
         say(sentence)
         self._notice.show_offer(
-            sentence, "Open its page", lambda: QDesktopServices.openUrl(QUrl(release.page)), is_error=False
+            sentence, tr("Open its page"), lambda: QDesktopServices.openUrl(QUrl(release.page)), is_error=False
         )
 
     def _on_failure(self, sentence: str, detail: str, say: Callable[[str], None]) -> None:

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 from app import theme
 from app.charts.panel import ChartPanel
 from app.composer.composer import Composer, local_files
+from app.language import tr
 from app.sidebar.sidebar import WIDTH as SIDEBAR_WIDTH
 from app.sidebar.sidebar import Sidebar
 from app.transcript.transcript import COLUMN_WIDTH, SIDE, Transcript
@@ -184,7 +185,7 @@ class Window(QMainWindow):
         self._wants_charts = wanted
         self._show_columns(*self._room_for(self._wants_sidebar, wanted, asked="charts"))
         if wanted and self.charts.isHidden():
-            self.notice.show_notice("The window is too narrow for the charts. They open as soon as it is wider.")
+            self.notice.show_notice(tr("The window is too narrow for the charts. They open as soon as it is wider."))
 
     def _room_for(self, sidebar: bool, charts: bool, asked: str = "") -> tuple[bool, bool]:
         return columns(self.width(), sidebar, charts, asked, self.widths)

@@ -54,7 +54,7 @@ def test_times_that_have_passed_are_in_whole_units(age_s: float, text: str) -> N
 
 
 def test_one_thing_and_many() -> None:
-    assert [words.counted(number, "token") for number in (0, 1, 3_012)] == ["0 tokens", "1 token", "3,012 tokens"]
+    assert [words.tokens(number) for number in (0, 1, 3_012)] == ["0 tokens", "1 token", "3,012 tokens"]
 
 
 def stats(reused: int = 3008, ttft: float | None = 0.13, measured: bool = False, rate: float = 52.3) -> TurnStats:

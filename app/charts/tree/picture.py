@@ -16,8 +16,8 @@ from app.charts.tree import words as tree_words
 from app.charts.tree.camera import Camera
 from app.charts.tree.layout import TreeLayout
 from app.charts.tree.words import Titles
+from app.language import numeral, plural, tr
 from app.theme import BODY, SMALL, Theme, text_font
-from app.words import counted
 from engine import NodeView
 
 STRENGTHS = (0.6, 0.4, 0.24, 0.1)
@@ -129,16 +129,21 @@ class TreePicture:
         if room.height() < 2 * LINE:
             middle = QRectF(room.left(), room.center().y() - LINE / 2, room.width(), LINE)
             tokens = tree_words.tokens_of(node)
-            texts = (f"{name}{tail}  {tokens}", f"{name}  {tokens}", f"{name}  {node.tokens:,}", name)
+            texts = (
+                f"{name}{tail}  {tokens}",
+                f"{name}  {tokens}",
+                tr("{name}  {tokens:,}", name=name, tokens=node.tokens),
+                name,
+            )
             self._paint_line(painter, middle, self._small, colour, *texts)
             return
         pills = badges(node) if room.height() >= 2 * LINE + PILL + 12 else []
         top = room.center().y() - (2 * LINE + (PILL + 5 if pills else 0)) / 2
         line = QRectF(room.left(), top, room.width(), LINE)
         self._paint_line(painter, line, self._bold, colour, name)
-        tokens = counted(node.tokens, "token")
+        tokens = plural("{count:,} token", "{count:,} tokens", node.tokens)
         tokens += f" {tree_words.place(node)}" if tree_words.is_behind(node) and not pills else ""
-        small = (f"{tokens} · {tree_words.age(node.idle_s)}", tokens, f"{node.tokens:,}")
+        small = (f"{tokens} · {tree_words.age(node.idle_s)}", tokens, numeral(node.tokens, ","))
         self._paint_line(painter, line.translated(0, LINE), self._small, colour, *small)
         self._paint_pills(painter, QPointF(room.left(), top + 2 * LINE + 5), room.right(), colour, pills)
 
@@ -176,9 +181,9 @@ class TreePicture:
 def badges(node: NodeView) -> list[str]:
     """The small words on a run: on disk, pinned, hits, conversations."""
     found = [tree_words.place(node)] if tree_words.is_behind(node) else []
-    found += ["pinned"] if node.pinned else []
+    found += [tr("pinned")] if node.pinned else []
     if node.hits:
         found.append(tree_words.hits(node.hits))
     if len(node.conversations) > 1:
-        found.append(counted(len(node.conversations), "conversation"))
+        found.append(plural("{count:,} conversation", "{count:,} conversations", len(node.conversations)))
     return found

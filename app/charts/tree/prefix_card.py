@@ -10,6 +10,7 @@ from app.charts.card import FoldButton
 from app.charts.tree import words as tree_words
 from app.charts.tree.layout import ListedRun, TreeLayout, largest_runs, lay_out, run_width
 from app.charts.tree.words import Titles
+from app.language import tr
 from app.theme import SMALL, Theme, text_font
 from app.widgets.explain import Explain
 from app.widgets.plain import elided, tool_tip
@@ -34,12 +35,12 @@ class PrefixCard(QWidget):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
-        self.fold = FoldButton("Shared beginnings")
+        self.fold = FoldButton(tr("Shared beginnings"))
         self.fold.turned.connect(self._on_fold)
-        self._open = QPushButton("Open the tree")
+        self._open = QPushButton(tr("Open the tree"))
         self._open.setObjectName("link")
         self._open.setStyleSheet("padding: 0 0 0 4px;")
-        self._open.setToolTip("Everything that is remembered, live (Ctrl+T)")
+        self._open.setToolTip(tr("Everything that is remembered, live (Ctrl+T)"))
         self._open.clicked.connect(self.tree_wanted)
         self.runs = RunList(theme)
         self.runs.chosen.connect(self._on_chosen)
@@ -54,7 +55,7 @@ class PrefixCard(QWidget):
         column.setSpacing(4)
         column.addLayout(row)
         column.addWidget(self.runs)
-        self.setAccessibleName("Shared beginnings")
+        self.setAccessibleName(tr("Shared beginnings"))
         self.set_theme(theme)
         self.show_view(CacheView(0, 0.0, 0, 0, 0, 0, 0, 0), {})
 
@@ -105,10 +106,10 @@ class RunList(QWidget):
     def lines(self) -> list[str]:
         """What the list says, a line a run; the last line is about those that are left out."""
         if not self._rows:
-            return ["Nothing is remembered yet."]
+            return [tr("Nothing is remembered yet.")]
         said = [self._label(row) for row in self._rows]
         hidden = len(self.layout_.nodes) - len(self._rows)
-        return [*said, f"+{hidden:,} more"] if hidden else said
+        return [*said, tr("+{hidden:,} more", hidden=hidden)] if hidden else said
 
     def show_layout(self, layout: TreeLayout, titles: Titles) -> None:
         """Show another tree, or the same one a moment later."""

@@ -14,6 +14,7 @@ from app.charts.tree.window import TreeWindow
 from app.chat.bridge import Bridge, CacheCommand
 from app.chat.session import Session
 from app.history.records import StoredMessage
+from app.language import tr
 from engine import CacheView, NodeView
 
 REFRESH_MS = 250
@@ -26,10 +27,10 @@ AGE_MS = 5000
 LEAST_LINE = 8
 """Letters of a line below which it may be the template's own, or stand anywhere."""
 
-GONE = "This run is no longer in the cache; nothing was changed."
-NOT_PINNED = (
-    "This run is not pinned: what is pinned takes at most half of the cache. Unpin another run, or give the cache more"
-    " memory in the preferences."
+GONE = tr("This run is no longer in the cache; nothing was changed.")
+NOT_PINNED = tr(
+    "This run is not pinned: what is pinned takes at most half of the cache. Unpin another run, or "
+    "give the cache more memory in the preferences."
 )
 
 

@@ -21,6 +21,7 @@ from app.charts.tree.camera import MARGIN, TALLEST_ROW, Camera
 from app.charts.tree.layout import TreeLayout, find_again, lay_out
 from app.charts.tree.picture import Painted, TreePicture
 from app.charts.tree.words import Titles
+from app.language import tr
 from app.theme import BODY, Theme, text_font
 from app.widgets.plain import tool_tip
 from app.widgets.role import role
@@ -63,7 +64,7 @@ class TreeView(QWidget):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setMinimumSize(240, 120)
-        self.setAccessibleName("Tree of shared beginnings")
+        self.setAccessibleName(tr("Tree of shared beginnings"))
 
     @property
     def current(self) -> int:
@@ -127,21 +128,21 @@ class TreeView(QWidget):
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.setToolTipsVisible(True)
         for owner in tree_words.owners(node, self.titles)[:MOST_TITLES]:
-            action = menu.addAction(f"Open “{owner.title.replace('&', '&&')}”")
+            action = menu.addAction(tr("Open “{title}”", title=owner.title.replace("&", "&&")))
             action.setEnabled(owner.id != 0)
             action.triggered.connect(
                 lambda _=False, number=owner.id: self.open_wanted.emit(number, node.start, node.text)
             )
         menu.addSeparator()
         if node.pinned:
-            menu.addAction("Un&pin, with all behind it").triggered.connect(lambda: self.unpin_wanted.emit(node))
+            menu.addAction(tr("Un&pin, with all behind it")).triggered.connect(lambda: self.unpin_wanted.emit(node))
         elif tree_words.is_behind(node):
-            pin = menu.addAction(f"&Pin: not while it is {tree_words.place(node)} only")
+            pin = menu.addAction(tr("&Pin: not while it is {place} only", place=tree_words.place(node)))
             pin.setToolTip(tool_tip(tree_words.CANNOT_PIN))
             pin.setEnabled(False)
         else:
-            menu.addAction("&Pin, with all before it").triggered.connect(lambda: self.pin_wanted.emit(node))
-        drop = menu.addAction(f"&Drop ({tree_words.freed(self.layout_, self._current)})")
+            menu.addAction(tr("&Pin, with all before it")).triggered.connect(lambda: self.pin_wanted.emit(node))
+        drop = menu.addAction(tr("&Drop ({freed})", freed=tree_words.freed(self.layout_, self._current)))
         drop.triggered.connect(lambda: self.drop_wanted.emit(node))
         return menu
 
@@ -164,7 +165,7 @@ class TreeView(QWidget):
         if not self.layout_.nodes:
             painter.setFont(text_font(BODY))
             painter.setPen(QColor(self._theme.soft))
-            empty = "Nothing is remembered yet. Send a message, and what it shares with others appears here."
+            empty = tr("Nothing is remembered yet. Send a message, and what it shares with others appears here.")
             painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap, empty)
         else:
             picture = TreePicture(self.layout_, self.camera, self.titles, self._theme, self._current)

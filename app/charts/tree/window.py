@@ -18,14 +18,15 @@ from app.charts.tree import words as tree_words
 from app.charts.tree.picture import STRENGTHS
 from app.charts.tree.view import TreeView
 from app.charts.tree.words import Titles
+from app.language import tr
 from app.theme import BODY, GRID, SMALL, Theme, code_font, text_font
 from app.widgets.explain import Explain
 from app.widgets.plain import tool_tip
 from engine import CacheView
 
-KEYS = "Enter or double click opens · P pins or unpins · Delete drops · + − 0 zoom"
-HINT = "Point at a run, or go to it with the arrow keys."
-SCALE = "One step wider: twice the tokens"
+KEYS = tr("Enter or double click opens · P pins or unpins · Delete drops · + − 0 zoom")
+HINT = tr("Point at a run, or go to it with the arrow keys.")
+SCALE = tr("One step wider: twice the tokens")
 
 
 class TreeWindow(QWidget):
@@ -39,7 +40,7 @@ class TreeWindow(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent, Qt.WindowType.Window)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle("Shared beginnings – Headstart")
+        self.setWindowTitle(tr("Shared beginnings – Headstart"))
         self.setAutoFillBackground(True)
         self.view = TreeView(theme)
         self._said = ""
@@ -48,7 +49,7 @@ class TreeWindow(QWidget):
         self._name, self._figures, self._text = label(BODY, bold=True), label(SMALL), label(SMALL)
         self._text.setFont(code_font())
         self._keys, self._scale = label(SMALL, text=KEYS), label(SMALL, text=SCALE)
-        self._buttons = [_button("−", "Farther"), _button("+", "Closer"), _button("Fit", "Show all")]
+        self._buttons = [_button("−", tr("Farther")), _button("+", tr("Closer")), _button(tr("Fit"), tr("Show all"))]
         self._buttons[0].clicked.connect(lambda: self.view.zoom(-1))
         self._buttons[1].clicked.connect(lambda: self.view.zoom(1))
         self._buttons[2].clicked.connect(self.view.fit)
@@ -142,12 +143,16 @@ class TreeWindow(QWidget):
         if node is None:
             return (HINT if layout.nodes else "", "", "")
         box = layout.boxes[self.view.current]
-        behind = f" · {box.tokens_below - node.tokens:,} tokens behind it" if box.runs_below > 1 else ""
+        behind = (
+            tr(" · {tokens_below:,} tokens behind it", tokens_below=box.tokens_below - node.tokens)
+            if box.runs_below > 1
+            else ""
+        )
         name = tree_words.titles_of(node, self.view.titles)
         return name, tree_words.figures(node) + behind, tree_words.beginning(node)
 
     def _lay_out(self) -> None:
-        title = label(BODY, text="Shared beginnings", bold=True)
+        title = label(BODY, text=tr("Shared beginnings"), bold=True)
         above = QVBoxLayout()
         above.setContentsMargins(2 * GRID, GRID, 2 * GRID, GRID)
         above.setSpacing(2)
@@ -182,7 +187,7 @@ def legend() -> list[tuple[str, str, float]]:
     """The entries of the legend: what the colours of the tree mean."""
     ages = zip(tree_words.AGES, STRENGTHS, strict=True)
     aged = [(word, "reused", strength) for (_, word), strength in ages]
-    return [("pinned", "pinned", 1.0), *aged, (tree_words.ON_DISK, "reused", 0.0)]
+    return [(tr("pinned"), "pinned", 1.0), *aged, (tree_words.ON_DISK, "reused", 0.0)]
 
 
 def _button(text: str, says: str) -> QPushButton:

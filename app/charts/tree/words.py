@@ -7,11 +7,12 @@ from typing import NamedTuple
 
 from app.charts.tree.layout import TreeLayout
 from app.history.records import read_label
+from app.language import numeral, plural, tr
 from app.server.clients import client_name
-from app.words import beside_cache, counted, shortened_line, size, time_ago
+from app.words import beside_cache, shortened_line, size, time_ago
 from engine import CacheView, NodeView
 
-AGES = ((60.0, "< 1 min"), (600.0, "< 10 min"), (3600.0, "< 1 h"), (float("inf"), "older"))
+AGES = ((60.0, tr("< 1 min")), (600.0, tr("< 10 min")), (3600.0, "< 1 h"), (float("inf"), tr("older")))
 """Seconds since the last use, from the newest to the oldest, and the word for each step."""
 
 MOST_LETTERS = 24
@@ -22,20 +23,20 @@ ROLES = ("system", "user", "assistant", "model", "tool", "developer")
 LONGEST_TEXT = 240
 """Characters of a run's text that are shown."""
 
-PLACES = ON_DISK, IN_MEMORY = "on disk", "in main memory"
-TIERS = {"device": "in the GPU's memory", "disk": "on disk only"}
+PLACES = ON_DISK, IN_MEMORY = tr("on disk"), tr("in main memory")
+TIERS = {"device": tr("in the GPU's memory"), "disk": tr("on disk only")}
 """Where a run lies; main memory needs no word where it is what the model computes in."""
 
-BEHIND = "in main memory only"
+BEHIND = tr("in main memory only")
 """Where a run lies that a GPU had no room for any more."""
 
-CANNOT_PIN = (
-    "This run does not lie where the model computes, so there is nothing to pin. A message that begins with it brings "
-    "it back."
+CANNOT_PIN = tr(
+    "This run does not lie where the model computes, so there is nothing to pin. A message that "
+    "begins with it brings it back."
 )
 
-DELETED = "Deleted conversation"
-NOBODYS = "from a proof or a title"
+DELETED = tr("Deleted conversation")
+NOBODYS = tr("from a proof or a title")
 """Only these run in nobody's name: what they wrote belongs to no conversation."""
 
 Titles = Mapping[int, str]
@@ -66,12 +67,12 @@ def name_and_tail(layout: TreeLayout, index: int, titles: Titles) -> tuple[str, 
     """The short name of a run: its own first words, which may be cut, and what stays behind them. One without text is
     called by its conversations."""
     node = layout.nodes[index]
-    tail = ", pinned" if node.pinned else ""
+    tail = tr(", pinned") if node.pinned else ""
     if words := " ".join(lines_of(node.text)):
         return shortened_line(words, LONGEST_NAME), tail
     named = owners(node, titles)
     if len(named) > 1:
-        return f"{len(named)} conversations", tail
+        return tr("{count} conversations", count=len(named)), tail
     return named[0].title if named else NOBODYS, tail
 
 
@@ -95,7 +96,11 @@ def place(node: NodeView) -> str:
 
 def tokens_of(node: NodeView) -> str:
     """How many tokens, in short, and where they are if the model cannot compute with them there."""
-    return f"{node.tokens:,} {place(node)}" if is_behind(node) else f"{node.tokens:,}"
+    return (
+        tr("{tokens:,} {place}", tokens=node.tokens, place=place(node))
+        if is_behind(node)
+        else numeral(node.tokens, ",")
+    )
 
 
 def beginning(node: NodeView) -> str:
@@ -105,7 +110,7 @@ def beginning(node: NodeView) -> str:
 
 def age(idle_s: float) -> str:
     """How long ago a run was last used."""
-    return "just now" if idle_s < 5 else time_ago(idle_s)
+    return tr("just now") if idle_s < 5 else time_ago(idle_s)
 
 
 def age_step(idle_s: float) -> int:
@@ -115,17 +120,22 @@ def age_step(idle_s: float) -> int:
 
 def hits(count: int) -> str:
     """How often a run was found by a prompt."""
-    return counted(count, "hit")
+    return plural("{count:,} hit", "{count:,} hits", count)
 
 
 def figures(node: NodeView) -> str:
     """Tokens and where they lie, bytes, age, hits (which are counted in memory only), and whether it is pinned."""
-    place = f"tokens {node.start:,} to {node.start + node.tokens:,}"
-    parts = [counted(node.tokens, "token"), place, size(node.bytes), f"used {age(node.idle_s)}"]
+    place = tr("tokens {start:,} to {start2:,}", start=node.start, start2=node.start + node.tokens)
+    parts = [
+        plural("{count:,} token", "{count:,} tokens", node.tokens),
+        place,
+        size(node.bytes),
+        tr("used {age}", age=age(node.idle_s)),
+    ]
     parts += [] if is_behind(node) else [hits(node.hits)]
     where = BEHIND if is_behind(node) and node.tier == "memory" else TIERS.get(node.tier, "")
     parts += [where] if where else []
-    return " · ".join([*parts, "pinned"] if node.pinned else parts)
+    return " · ".join([*parts, tr("pinned")] if node.pinned else parts)
 
 
 def titles_of(node: NodeView, titles: Titles, most: int = 3) -> str:
@@ -136,14 +146,25 @@ def titles_of(node: NodeView, titles: Titles, most: int = 3) -> str:
             title if len(title) <= MOST_LETTERS else title[: MOST_LETTERS - 1].rstrip(" …") + "…" for title in named
         ]
     shown = ", ".join(named[:most])
-    return f"{shown} and {len(named) - most} more" if len(named) > most else shown or NOBODYS
+    return (
+        tr("{shown} and {count} more", shown=shown, count=len(named) - most) if len(named) > most else shown or NOBODYS
+    )
 
 
 def freed(layout: TreeLayout, index: int) -> str:
     """What dropping a run gives back: the run and all that stands behind it."""
     box, where = layout.boxes[index], f" {place(layout.nodes[index])}" if is_behind(layout.nodes[index]) else ""
-    behind = f", with {counted(box.runs_below - 1, 'run')} behind it" if box.runs_below > 1 else ""
-    return f"frees {counted(box.tokens_below, 'token')}{where}{behind}"
+    behind = (
+        tr(", with {count} behind it", count=plural("{count:,} run", "{count:,} runs", box.runs_below - 1))
+        if box.runs_below > 1
+        else ""
+    )
+    return tr(
+        "frees {count}{where}{behind}",
+        count=plural("{count:,} token", "{count:,} tokens", box.tokens_below),
+        where=where,
+        behind=behind,
+    )
 
 
 def totals(view: CacheView) -> str:
@@ -152,21 +173,25 @@ def totals(view: CacheView) -> str:
     places = {where: [node for node in view.nodes if is_behind(node) and place(node) == where] for where in PLACES}
     kept = sum(node.tokens for node in near if node.pinned)
     parts = [_sum(near)] if near else []
-    parts += [f"{kept:,} pinned"] if kept else []
+    parts += [tr("{kept:,} pinned", kept=kept)] if kept else []
     parts += [beside] if near and (beside := beside_cache(view.overhead_bytes)) else []
-    parts += [f"{where} only: {_sum(far)}" for where, far in places.items() if far]
-    text = " · ".join(parts) or "Nothing is remembered yet."
+    parts += [tr("{where} only: {sum}", where=where, sum=_sum(far)) for where, far in places.items() if far]
+    text = " · ".join(parts) or tr("Nothing is remembered yet.")
     return text[0].upper() + text[1:]
 
 
 def _sum(nodes: Sequence[NodeView]) -> str:
     """Runs, tokens and bytes."""
     tokens, held = sum(node.tokens for node in nodes), size(sum(node.bytes for node in nodes))
-    return f"{counted(len(nodes), 'run')} · {counted(tokens, 'token')} · {held}"
+    runs, whole = (
+        plural("{count:,} run", "{count:,} runs", len(nodes)),
+        plural("{count:,} token", "{count:,} tokens", tokens),
+    )
+    return f"{runs} · {whole} · {held}"
 
 
 def _owner(label: str, titles: Titles) -> Owner:
     number = read_label(label)
     if number in titles:
-        return Owner(titles[number] or "Untitled", number)
-    return Owner(DELETED if number else label or "Untitled", 0)
+        return Owner(titles[number] or tr("Untitled"), number)
+    return Owner(DELETED if number else label or tr("Untitled"), 0)
