@@ -37,7 +37,7 @@ if TYPE_CHECKING:  # the language is chosen before the first module with texts i
     from app.application import Application
     from app.transcript.message import Answer, MessageWidget
 
-PATIENCE_S = 180
+PATIENCE_S = 90
 """Seconds that anything may take on a busy computer."""
 W = TypeVar("W", bound=QWidget)
 NOTHING = Qt.KeyboardModifier.NoModifier
@@ -83,7 +83,8 @@ class User:
         shown = widget or QApplication.activeModalWidget() or self.window
         for theme in ("dark", "light"):
             self.commands.themes[theme].trigger()
-            self.settle(60)
+            self.see("all messages", lambda: not self.window.transcript.is_building, 20)
+            self.settle(200)  # what is built then is laid out, and drawn once more
             scale = f"@{round(shown.devicePixelRatioF())}x"
             shown.grab().save(str(self.pictures / f"{name}{scale}-{theme}.png"))
 
@@ -113,7 +114,11 @@ class User:
         self.click(buttons()[0])
 
     def key(self, key: Qt.Key, modifiers: Qt.KeyboardModifier = NOTHING, widget: QWidget | None = None) -> None:
-        """Press a key where the focus is."""
+        """Press a key where the focus is, in a window that was clicked where it is not the active one."""
+        top = (widget or QApplication.activeModalWidget() or self.window).window()
+        if not top.isActiveWindow() and QApplication.activePopupWidget() is None:
+            top.activateWindow()
+            self.see("the window in front", top.isActiveWindow, 10)
         QTest.keyClick(widget or QApplication.focusWidget() or self.window, key, modifiers)
         self.settle()
 
@@ -184,13 +189,16 @@ class User:
 
     def ask(self, text: str, *, waits: bool = True) -> None:
         """Type a question and press Enter; wait for the end of its answer."""
-        count = len(self.session.messages)
+        before = self._newest_id()
         self.type(text)
         self.see("that Send can be pressed", self.composer.button.isEnabled)
         self.key(Qt.Key.Key_Return, widget=self.composer.edit)
-        self.see("the question in the conversation", lambda: len(self.session.messages) > count)
+        self.see("the question in the conversation", lambda: self._newest_id() != before)
         if waits:
             self.end()
+
+    def _newest_id(self) -> int:
+        return self.session.messages[-1].id if self.session.messages else 0
 
     def ask_refused(self, text: str) -> None:
         """Ask what is refused: the notice says why, and the question is still in the field."""
@@ -269,12 +277,12 @@ def chat(user: User) -> str:
     user.picture("stopped")
     user.click(user.answer().tools.go_on)
     user.see("more of the answer", lambda: len(user.answer().text) > len(before) + 40)
+    said = user.composer.next_prompt.text
     user.key(Qt.Key.Key_Escape, widget=user.composer.edit)
     user.end()
     if not user.answer().text.startswith(before):
         raise NotSeenError("that the answer goes on from where it was stopped")
-    stats = user.session.messages[-1].stats
-    return f"went on behind {len(before)} characters: {stats and stats.computed_tokens} tokens read"
+    return f"went on behind {len(before)} characters: {said}"
 
 
 def read_ahead(user: User) -> str:
@@ -317,13 +325,13 @@ def edit_question(user: User) -> str:
     user.click(question.tools.edit)
     user.composer.edit.selectAll()
     user.ask("What is a kettle?")
-    question = user.window.transcript.messages[-2]
-    user.see("two versions", lambda: question.tools.before.isVisible(), 10)
+    transcript = user.window.transcript
+    user.see("two versions", lambda: transcript.messages[-2].tools.before.isVisible(), 10)
     user.key(Qt.Key.Key_B, CONTROL | SHIFT, user.window)
     overview = user.dialog(BranchesDialog)
     user.picture("versions", overview)
     user.key(Qt.Key.Key_Escape, widget=overview)
-    user.click(question.tools.before)
+    user.click(transcript.messages[-2].tools.before)
     user.see("the version before", lambda: "sky" in user.window.transcript.messages[-2].text, 10)
     return "two versions, and back"
 
@@ -361,14 +369,14 @@ def raw_text(user: User) -> str:
 
 
 def delete_and_undo(user: User) -> str:
-    """A deleted message comes back with Undo."""
-    count = len(user.session.messages)
+    """A deleted message comes back with Undo; where it had another version, that is in its place meanwhile."""
+    before = user.session.messages
     user.open_menu_of(user.answer())
     user.choose("Delete this answer")
-    user.see("one message less", lambda: len(user.session.messages) == count - 1, 10)
+    user.see("it gone", lambda: before[-1].id not in [each.id for each in user.session.messages], 10)
     user.picture("deleted")
     user.click(user.window.notice.offer)
-    user.see("it again", lambda: len(user.session.messages) == count, 10)
+    user.see("it again", lambda: user.session.messages[-1].id == before[-1].id, 10)
     return "deleted, and back"
 
 
@@ -598,6 +606,7 @@ def tools(user: User) -> str:
 
     user.do(user.commands.tools)
     dialog = user.dialog(ToolsDialog)
+    user.click(dialog.place)
     QTest.keyClicks(dialog.place, f"{sys.executable} -m tests.app.tools.tool_server")
     user.key(Qt.Key.Key_Return, widget=dialog.place)
     top = dialog.tree.topLevelItem(0)
