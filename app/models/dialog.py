@@ -432,7 +432,6 @@ def _rows(name: str, columns: Sequence[str], spare: int) -> QTreeWidget:
     made.setHeaderLabels(list(columns))
     made.setRootIsDecorated(False)
     made.setUniformRowHeights(True)
-    made.setAllColumnsShowFocus(True)
     made.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
     made.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
     made.setMinimumHeight(96)

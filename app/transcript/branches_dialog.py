@@ -44,6 +44,7 @@ class BranchesDialog(QDialog):
         self.tree.setAccessibleName("Versions of this conversation")
         self.tree.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.tree.itemActivated.connect(self._on_activated)
+        self.tree.ensurePolished()  # rows are measured as they are chosen, and keep the height that they have then
         self._fill(outline, in_view)
         about = SoftLabel(ABOUT, self)
         about.setWordWrap(True)

@@ -316,7 +316,7 @@ class Answer(MessageWidget):
         else:
             self.view.settle()
         self._underline()
-        if content.stats and content.finish_reason:
+        if content.stats and (content.finish_reason or content.stats.ttft_s is not None):
             self.strip.show_stats(content.stats, content.finish_reason)
         computed = content.stats.computed_tokens if content.stats else 0
         self.box.show_divergence(content.divergence, content.divergence_place, computed)

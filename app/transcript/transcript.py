@@ -329,7 +329,10 @@ class Transcript(QScrollArea):
             if message is self._found:
                 offset = min(0, self.viewport().height() // 3 - (message.marked_top or 0))
             self._move_to(self._top_of(message) - offset)
-            if bar.value() < bar.maximum() - END_MARGIN:
+            # The range of the scroll bar says that late, while the view gets its row back.
+            if self._page.minimumSizeHint().height() <= self.height():
+                self._offer_newest(False)
+            elif bar.value() < bar.maximum() - END_MARGIN:
                 self._offer_newest(True)
 
     def _on_unfolded(self, message_id: int) -> None:

@@ -87,6 +87,7 @@ class OpenModelDialog(QDialog):
     def _look(self) -> None:
         """Find out what the model takes, with the small one that is chosen now."""
         self._stop()
+        self._fit = None  # what was found out before holds for another choice
         self.bar.show()
         self.open_button.setEnabled(False)
         spec = replace(self._spec, context_tokens=None, draft=self.draft.currentData() or "")
@@ -149,8 +150,12 @@ class OpenModelDialog(QDialog):
         self._show()
 
     def _refuse(self, sentence: str) -> None:
+        """Say why the model cannot be opened. Where the small one may be at fault, another one can be chosen."""
         self.bar.hide()
         self.says.setText(sentence)
+        self.form.setVisible(bool(self.draft.currentData()))
+        for field in (self.length, *self.parts):
+            self._form.setRowVisible(field, False)
 
     def _show(self) -> None:
         """What the model takes with the length that is chosen now."""
@@ -159,9 +164,10 @@ class OpenModelDialog(QDialog):
         context = int(self.length.currentData()) or self._fit.context
         fit = replace(self._fit, context=context, free=min(self._fit.free + self._freed, self._fit.total))
         figures = (fit.weights, fit.scratch, fit.conversation, fit.draft, fit.whole, fit.free)
-        for label, count in zip(self.parts, figures, strict=True):
+        self._form.setRowVisible(self.length, True)
+        for name, label, count in zip(PARTS, self.parts, figures, strict=True):
             label.setText(size(count))
-        self._form.setRowVisible(self.parts[PARTS.index(DRAFT)], bool(fit.draft))
+            self._form.setRowVisible(label, name != DRAFT or bool(fit.draft))
         self.says.setText(f"Too large: {fit.ways_out}" if fit.ways_out else "")
         self.open_button.setEnabled(fit.fits)
         self.resize(self.width(), max(self.height(), self._whole.totalHeightForWidth(self.width())))

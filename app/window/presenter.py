@@ -331,6 +331,7 @@ class Presenter(QObject):
         self._window.loading_bar.show_stage(event)
 
     def _on_loading_stopped(self) -> None:
+        self._has_failed = False  # a question that waited was given back: no error follows
         model = self._session.model
         self._on_model(model)
         stays = f"{model.name} still answers." if model else "There is no model yet; open one when you want to go on."

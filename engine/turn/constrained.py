@@ -42,7 +42,15 @@ class Constraints:
 
     def __init__(self, tokenizer: Any, vocabulary: int, end: int) -> None:
         self._tokenizer, self._vocabulary, self._end = tokenizer, vocabulary, end
-        self._special = {name: index for index, name in TokenText(tokenizer).special_names.items()}
+        self._control = {name: index for index, name in TokenText(tokenizer).special_names.items()}
+
+    @cached_property
+    def _special(self) -> dict[str, int]:
+        """What llguidance takes for special tokens, by their names: those that stand for no text, and others that were
+        added to a vocabulary, such as <tool_call>. In a grammar they have to be named as tokens."""
+        added = getattr(self._tokenizer, "added_tokens_decoder", {})
+        texts = {str(token): index for index, token in added.items() if self._known.is_special_token(index)}
+        return {**texts, **self._control}
 
     @cached_property
     def _known(self) -> LLTokenizer:
@@ -91,7 +99,9 @@ class Constraints:
             "start: (called)* TEXT",
             r"TEXT: /(.|\n)*/",
             f"called: begins {self._text(rest.opens)} call {further} {self._text(form.closes)}",
-            f"begins: TEXT {self._text(name)}" if name else f"begins[lazy]: TEXT {json.dumps(begins)}",
+            "begins: " + " | ".join(["in_token"] * bool(name) + ["in_text"] * (name not in self._control)),
+            f"in_token: TEXT {self._text(name)}",
+            f"in_text[lazy]: TEXT {json.dumps(begins)}",
             f"call: {calls}",
         ]
         for number, tool in enumerate(tools):

@@ -61,7 +61,7 @@ class TreeWindow(QWidget):
         self.setFocusProxy(self.view)
         self.view.setFocus()
         for button in self._buttons:
-            button.setFocusProxy(self.view)  # the keys of the tree go on working after a click
+            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # the keys of the tree go on working after a click
 
     @property
     def totals(self) -> str:

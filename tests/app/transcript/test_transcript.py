@@ -113,6 +113,20 @@ def test_jump_to_newest_follows_again(transcript: Transcript, qtbot: QtBot) -> N
     assert transcript.verticalScrollBar().value() == transcript.verticalScrollBar().maximum()
 
 
+def test_the_jump_is_no_longer_offered_once_the_end_is_in_view(transcript: Transcript) -> None:
+    """Also where nobody scrolled there: what was opened was folded again."""
+    question, answer = contents(2)
+    transcript.show_messages([question, replace(answer, thought="One more line.\n\n" * 60)])
+    settle()
+    newest(transcript).thought.line.click()
+    settle()
+    assert not jump_button(transcript).isHidden()
+    newest(transcript).thought.line.click()
+    settle()
+    assert transcript.verticalScrollBar().maximum() == 0
+    assert jump_button(transcript).isHidden()
+
+
 def test_an_answer_leaves_the_wheel_to_the_transcript(transcript: Transcript) -> None:
     transcript.show_messages(contents(20))
     settle()

@@ -10,7 +10,16 @@ from itertools import combinations
 
 import pytest
 from PySide6.QtCore import QPoint, QRect, QSize
-from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QMenu, QScrollArea, QSizePolicy, QWidget
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QApplication,
+    QLabel,
+    QMenu,
+    QScrollArea,
+    QSizePolicy,
+    QTreeWidget,
+    QWidget,
+)
 
 from app.widgets.explain import PLACES, Explain
 from app.widgets.room import FRAME
@@ -54,6 +63,9 @@ def test_each_fits_a_small_screen(screen: Screen, name: str) -> None:
         for child in in_sight(dialog):
             assert dialog.rect().contains(place_in(dialog, child)), said_by(child)
         assert_nothing_is_cut(dialog)
+        for tree in filter(lambda each: each.isVisibleTo(dialog), dialog.findChildren(QTreeWidget)):
+            rows = [tree.visualItemRect(tree.topLevelItem(place)) for place in range(tree.topLevelItemCount())]
+            assert {row.height() for row in rows} <= {tree.sizeHintForRow(0)}, "each row has the room of its words"
     dialog.close()
     settle()
 
@@ -127,3 +139,11 @@ def test_a_window_kept_on_a_larger_screen_comes_back_no_larger_than_this_one(scr
     QApplication.processEvents()
     assert screen.window.width() <= room.width()
     assert screen.window.height() <= room.height()
+
+
+def test_the_button_that_empties_a_field_stands_in_its_middle(screen: Screen) -> None:
+    field = screen.window.sidebar.search
+    field.setText("address")
+    settle()
+    button = field.findChild(QAbstractButton)
+    assert abs(button.geometry().center().y() - field.rect().center().y()) <= 1

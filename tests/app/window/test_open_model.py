@@ -89,13 +89,40 @@ def test_a_small_model_that_writes_ahead_is_counted(qtbot: QtBot) -> None:
     made.draft.setCurrentIndex(2)
     qtbot.waitUntil(made.bar.isHidden, timeout=60_000)
     assert made.says.text() == "wrong.gguf is cut short: download it again."
+    choose(made, 4096)
     assert not made.open_button.isEnabled()
+    assert not made.parts[0].isVisible(), "the figures were those of another choice"
     made.draft.setCurrentIndex(1)
+    choose(made, 0)
+    assert not made.open_button.isEnabled(), "it is being looked at"
     qtbot.waitUntil(made.bar.isHidden, timeout=60_000)
     assert figures(made)[3:5] == ["1.0 GB", "6.9 GB"]
     assert made.parts[3].isVisible()
     made.open_button.click()
     assert chosen == [(0, 16, "/models/small.gguf")]
+
+
+def test_a_small_model_that_is_gone_can_be_left_out(qtbot: QtBot) -> None:
+    """It was chosen before; nobody could open the large one any more, were there no other choice."""
+
+    def look(spec: ModelSpec) -> ModelFit:
+        if spec.draft:
+            raise ModelError("There is no model at /models/gone.gguf.")
+        return FIT
+
+    made = OpenModelDialog(ModelSpec("large.gguf", draft="/models/gone.gguf"), look, 0)
+    qtbot.addWidget(made)
+    made.show()
+    qtbot.waitUntil(made.bar.isHidden, timeout=60_000)
+    assert made.says.text() == "There is no model at /models/gone.gguf."
+    assert made.draft.isVisible()
+    assert not made.length.isVisible()
+    assert not made.open_button.isEnabled()
+    made.draft.setCurrentIndex(0)
+    qtbot.waitUntil(made.open_button.isEnabled, timeout=60_000)
+    assert made.length.isVisible()
+    assert made.parts[0].isVisible()
+    assert made.says.text() == ""
 
 
 def test_what_is_wrong_with_a_model_is_said(qtbot: QtBot) -> None:

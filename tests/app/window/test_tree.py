@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QColor
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app import theme
@@ -296,3 +296,16 @@ def test_a_run_opens_exactly_the_version_it_belongs_to(make_screen: Callable[...
     screen.application.tree_presenter.show_run(number, 4, "user\nWhat is to be done?")
     assert screen.texts()[1] == "Newest of all.", "what is shown holds it, too"
     assert version_of("Newest of all.", (), ()) == 0
+
+
+def test_the_buttons_of_the_tree_leave_the_focus_to_it_and_show_none(screen: Screen) -> None:
+    screen.ask("Hello?")
+    screen.play()
+    tree = open_tree(screen)
+    buttons = tree.findChildren(QPushButton)
+    assert len(buttons) == 3
+    for button in buttons:
+        QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+        assert tree.view.hasFocus()
+        assert not button.hasFocus()
+        assert button.focusPolicy() & Qt.FocusPolicy.TabFocus

@@ -225,6 +225,20 @@ def test_editing_a_question_starts_a_branch_and_brings_the_draft_back(screen: Sc
     assert screen.transcript.messages[0].content.versions == 2
 
 
+def test_the_line_under_an_answer_stays_when_messages_are_built_anew(make_screen: Callable[..., Screen]) -> None:
+    """While it is written: by other colours, or another size of the text. A slow model writes its next word late."""
+    screen = make_screen(Script(tokens=many_tokens(40)))
+    screen.ask("Hello?")
+    screen.engine.advance(20)
+    screen.application.bridge.drain()
+    says = screen.answer().strip.text
+    assert says
+    screen.application.presenter.change_look(lambda: None)
+    settle()
+    assert screen.answer().strip.isVisible()
+    assert screen.answer().strip.text == says
+
+
 def test_escape_gives_up_editing(screen: Screen) -> None:
     screen.ask("Old")
     screen.play()

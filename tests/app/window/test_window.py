@@ -258,6 +258,20 @@ def test_loading_can_be_cancelled(make_screen: Callable[..., Screen]) -> None:
     assert screen.window.sidebar.model_button.lines[0].startswith("Fake-1M")
 
 
+def test_another_error_offers_nothing_again_after_loading_was_stopped(make_screen: Callable[..., Screen]) -> None:
+    """A question waited for the model and was given up with it; what fails later has nothing to do with that."""
+    screen = make_screen(loaded=False)
+    screen.until(Loading)
+    screen.ask("Anyone?")
+    screen.window.loading_bar.cancel.click()
+    screen.play()
+    screen.application.dialogs.load("")
+    screen.play()
+    screen.application.session.error.emit("The file cannot be read.", "")
+    assert screen.window.notice.text == "The file cannot be read."
+    assert not screen.window.notice.has_offer
+
+
 def test_dates_in_prompts_do_not_follow_the_systems_language(qapp: QApplication) -> None:
     with suppress(locale.Error):  # not every system has it
         locale.setlocale(locale.LC_TIME, "C.UTF-8")  # as Qt does with the language of the desktop

@@ -57,9 +57,11 @@ KEYED = {
     "tagged arguments": (TAGGED_ARGUMENTS, "<|im_end|>", ()),
     "kinds of arguments": (KINDS_OF_ARGUMENTS, "<|im_end|>", ()),
     "marked texts": (MARKED_TEXTS, "<|im_end|>", ("<|tool_call>", "<tool_call|>", '<|"|>')),
+    "arguments in tags of one token": (TAGGED_ARGUMENTS, "<|im_end|>", (), ("<tool_call>", "</tool_call>")),
 }
 TEMPLATES = {
     "calls in tags": (THOUGHT_IN_LAST_TURN, "<|im_end|>", ("<tool_call>", "</tool_call>")),
+    "calls in tags of one token": (THOUGHT_IN_LAST_TURN, "<|im_end|>", (), ("<tool_call>", "</tool_call>")),
     "empty thought": (EMPTY_THOUGHT, "<|im_end|>", ()),
     "opens the thought": (OPENS_THOUGHT, "<|im_end|>", ()),
     "calls left out": (HERMES_TOOLS, "<|im_end|>", ()),
@@ -70,10 +72,12 @@ TEMPLATES = {
 }
 
 
-def random_responder(template: str, end: str, special: Sequence[str]) -> Responder:
-    """A model that writes anything, with a chat template that takes tools."""
+def random_responder(template: str, end: str, special: Sequence[str], added: Sequence[str] = ()) -> Responder:
+    """A model that writes anything, with a chat template that takes tools. Of its tokens `special` ones stand for no
+    text; those that were `added` are texts, but one token each, as many families have the marks of calls."""
     tokenizer = make_tokenizer(template, end)
     tokenizer.add_special_tokens({"additional_special_tokens": [AddedToken(name, special=True) for name in special]})
+    tokenizer.add_tokens([AddedToken(name, special=False) for name in added])
     return make_responder(LoadedModel(TransformersNetwork(make_llama(400)), tokenizer, "/nowhere/random"))
 
 
@@ -133,6 +137,21 @@ def test_behind_a_thought_that_the_prompt_opened_comes_the_call() -> None:
     made = ask(make_responder(scripted), temperature=0.0, must_call=("price",))
     assert (made.thought, made.reason) == ("Hm", "end")
     assert [call.name for call in made.tool_calls] == ["price"]
+
+
+@pytest.mark.parametrize("is_whole", [True, False])
+def test_a_tag_that_is_one_token_is_held_however_it_is_written(is_whole: bool) -> None:
+    """By that token, or letter by letter."""
+    responder = random_responder(*TEMPLATES["calls in tags of one token"])
+    tokenizer = responder.model.tokenizer
+    opens = tokenizer("I look.\n<tool_call>", add_special_tokens=False).input_ids
+    if not is_whole:
+        letters = [tokenizer(letter, add_special_tokens=False).input_ids for letter in "<tool_call>"]
+        opens = [*opens[:-1], *(token for ids in letters for token in ids)]
+    scripted = Scripted(responder.model, [*opens, *[5] * 500])  # type: ignore[arg-type]
+    made = ask(make_responder(scripted), temperature=0.0, held_calls=("track", "price"), one_call=True)
+    assert (made.text, len(made.tool_calls)) == ("I look.", 1)
+    check(made, ("track", "price"))
 
 
 def test_a_strict_tool_leaves_text_free_and_holds_its_calls() -> None:
@@ -196,6 +215,19 @@ def test_where_arguments_stand_one_by_one_an_allowed_call_is_what_the_model_writ
     made = finish(make_responder(scripted), asked)[1]
     assert [(call.name, json.loads(call.arguments)) for call in made.tool_calls] == [("keep", arguments)]
     assert made.reason == "end"
+
+
+@pytest.mark.parametrize("name", KEYED)
+def test_names_of_arguments_may_be_any(name: str) -> None:
+    """What is written is read as it was meant."""
+    responder = random_responder(*KEYED[name])
+    keys = ("my key", "größe", "x-y", "1st", "a.b", "$c")
+    schema = {"type": "object", "properties": {key: {"enum": [7, True]} for key in keys}, "required": list(keys)}
+    tool = Tool("keep", parameters=json.dumps(schema))
+    sampling = Sampling(2.0, top_p=1.0, repetition_penalty=1.0, seed=3, max_tokens=400)
+    asked = Request((Message("user", "x"),), sampling, tools=(tool,), must_call=("keep",))
+    (call,) = finish(responder, asked)[1].tool_calls
+    assert set(json.loads(call.arguments)) == set(keys)
 
 
 @pytest.mark.parametrize("text", [{"type": "string", "pattern": "a+"}, {"type": "string", "maxLength": 3}])
