@@ -501,6 +501,7 @@ def attach(user: User) -> str:
     user.see("that a long file is refused", lambda: user.window.notice.offer.text().startswith("Take its beginning"))
     user.picture("file-too-long")
     refused = f"{refused} {user.window.notice.text}"
+    user.see("the price of the files that stay", lambda: "read once" in row.says.text(), 20)
     user.ask("Which tent is lighter?")
     question = user.window.transcript.messages[-2]
     if not isinstance(question, Question) or len(question.files) != 2:
