@@ -617,13 +617,14 @@ def tools(user: User) -> str:
     user.key(Qt.Key.Key_Space, widget=dialog.tree)
     user.picture("tools", dialog)
     user.see("one that is ticked", dialog.selected, 5)
+    names = [top.child(number).text(0) for number in range(5)]
     user.press("Use in this conversation", dialog)
     user.see("“1 tool” above the chat", lambda: user.window.header.tools.text() == "1 tool", 10)
     user.ask_refused("Add 2 and 3.")
     said = user.window.notice.text
     user.picture("tools-in-chat")
     user.session.set_tools(())
-    return f"{[top.child(number).text(0) for number in range(5)]}; {said}"
+    return f"{', '.join(names)}; {said}"
 
 
 def serving(user: User) -> str:
