@@ -104,7 +104,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser.set_defaults(command=open_window)
     add_model_arguments(parser)
     parser.add_argument("--conversations", metavar="PATH", help="a file with exported conversations")
-    commands = parser.add_subparsers(title="other commands", metavar="")
+    commands = parser.add_subparsers(title="other commands", metavar="COMMAND")
     demo = commands.add_parser("demo", help="play the demo, cache on and off; write pictures and a table")
     demo.set_defaults(command=play_demo)
     if "demo" in arguments:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QIcon
+from PySide6.QtGui import QIcon, QKeyEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
@@ -96,6 +96,7 @@ class ToolsDialog(QDialog):
         self.add.setAutoDefault(False)
         self.add.clicked.connect(self._add)
         self.place.returnPressed.connect(self._add)
+        self.key.returnPressed.connect(self._add)
         self.remove = QPushButton(tr("Remove the server"))
         self.remove.setAutoDefault(False)
         self.remove.setEnabled(False)
@@ -140,6 +141,12 @@ class ToolsDialog(QDialog):
         unknown = set(self._names) - self._answered
         waiting = [each for each in self._chosen.values() if each.server in unknown]
         return with_own_names([*ticked, *waiting])
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Enter in a field for a server adds it; in the rest of the dialog it presses the button."""
+        is_enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+        if not (is_enter and self.focusWidget() in (self.place, self.key)):
+            super().keyPressEvent(event)
 
     def accept(self) -> None:
         self.chosen_tools.emit(self.selected())

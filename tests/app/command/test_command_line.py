@@ -304,6 +304,7 @@ def test_a_misspelt_word_names_what_was_meant(
         command_line.parse(arguments)
     last = capsys.readouterr().err.strip().splitlines()[-1]
     assert last.endswith(f"Did you mean {meant}?") if meant else "Did you mean" not in last
+    assert "argument :" not in last
 
 
 @pytest.mark.parametrize("out", ["x" * 300, "a/" * 3000, "new/" + "y" * 300])

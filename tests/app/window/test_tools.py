@@ -344,6 +344,23 @@ def test_the_dialog_adds_servers_and_chooses_tools(
     assert screen.window.header.tools.text() == "1 tool"
 
 
+@pytest.mark.parametrize("field", ["place", "key"])
+def test_enter_in_a_field_adds_the_server_and_leaves_the_dialog_open(
+    make_screen: Make, servers: Servers, monkeypatch: pytest.MonkeyPatch, field: str
+) -> None:
+    monkeypatch.setattr("app.window.tooling.keep_key", lambda place, key: None)
+    screen = make_screen(SAYS)
+    screen.window.commands.tools.trigger()
+    dialog = screen.application.dialogs.open_dialog
+    assert isinstance(dialog, ToolsDialog)
+    dialog.place.setText("http://127.0.0.1:8000/mcp")
+    edit = dialog.key if field == "key" else dialog.place
+    edit.setFocus()
+    QTest.keyClick(edit, Qt.Key.Key_Return)
+    assert screen.application.settings.tool_servers == {"127.0.0.1": "http://127.0.0.1:8000/mcp"}
+    assert dialog.isVisible()
+
+
 def test_a_tool_that_its_server_has_no_longer_is_not_of_the_conversation_any_more(make: Make, servers: Servers) -> None:
     """What is not in the list could not be switched off. Until the server says so, everything stays."""
     screen = make()
