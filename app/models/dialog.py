@@ -459,7 +459,8 @@ def _choose(rows: QTreeWidget, key: str) -> None:
     """Choose this row, or the first one where there is no such."""
     item = _item(rows, key) or rows.topLevelItem(0)
     if item:
-        rows.setCurrentItem(item, 0, QItemSelectionModel.SelectionFlag.ClearAndSelect)
+        flags = QItemSelectionModel.SelectionFlag
+        rows.setCurrentItem(item, 0, flags.ClearAndSelect | flags.Rows)  # all of its columns
 
 
 def _details() -> Label:
