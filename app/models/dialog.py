@@ -460,7 +460,7 @@ def _choose(rows: QTreeWidget, key: str) -> None:
     item = _item(rows, key) or rows.topLevelItem(0)
     if item:
         flags = QItemSelectionModel.SelectionFlag
-        rows.setCurrentItem(item, 0, flags.ClearAndSelect | flags.Rows)  # all of its columns
+        rows.setCurrentItem(item, 0, flags.ClearAndSelect | flags.Rows)
 
 
 def _details() -> Label:
