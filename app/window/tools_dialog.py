@@ -93,6 +93,7 @@ class ToolsDialog(QDialog):
         self.add.setAutoDefault(False)
         self.add.clicked.connect(self._add)
         self.place.returnPressed.connect(self._add)
+        self.key.returnPressed.connect(self._add)
         self.remove = QPushButton("Remove the server")
         self.remove.setAutoDefault(False)
         self.remove.setEnabled(False)
@@ -100,7 +101,6 @@ class ToolsDialog(QDialog):
         self.wrong = Label("")
         self.wrong.setWordWrap(True)
         self.wrong.hide()
-        self.key.returnPressed.connect(self._add)
         self._lay_out(has_tools)
         for name, place in servers.items():
             self._show_server(name, place)
