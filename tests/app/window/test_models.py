@@ -123,6 +123,7 @@ def visible(*buttons: QPushButton) -> list[str]:
 
 def test_it_shows_what_is_here_whose_it_is_and_what_it_takes(manager: Manager) -> None:
     rows = manager.here.rows
+    assert len(rows.selectedIndexes()) == 5  # all columns of the first row
     assert [manager.column(rows, number) for number in range(5)] == [
         ["large", "odd", "own"],
         ["LM Studio", "Jan", "Headstart"],
