@@ -236,6 +236,8 @@ def from_disk(count: int) -> str:
     return tr(" ({count:,} from disk)", count=count) if count else ""
 
 
+AT_ONCE_S = 0.1
+
 ENDINGS = {
     "length": tr("length limit"),
     "stopped": tr("stopped"),
@@ -258,15 +260,21 @@ def next_prompt(preview: Preview) -> str:
             else ""
         )
         return _joined(tokens(preview.prompt_tokens), had)
-    first_word = tr("first word in about {about_seconds}", about_seconds=about_seconds(preview.seconds))
     if not preview.ahead_tokens:
-        return _joined(_remembered(preview), first_word)
+        return _joined(_remembered(preview), _first_word(preview.seconds))
     remembered = preview.reused_tokens - preview.ahead_tokens  # without the whole: there is no room for it
     return _joined(
         tr("{remembered:,} remembered{from_disk}", remembered=remembered, from_disk=from_disk(preview.disk_tokens)),
         read_ahead(preview),
-        first_word,
+        _first_word(preview.seconds),
     )
+
+
+def _first_word(foreseen_s: float) -> str:
+    """When the first word comes. Below a tenth of a second it hangs on more than on the tokens to read."""
+    if foreseen_s < AT_ONCE_S:
+        return tr("first word in under 0.1 s")
+    return tr("first word in about {about_seconds}", about_seconds=about_seconds(foreseen_s))
 
 
 def read_ahead(preview: Preview) -> str:

@@ -5125,6 +5125,11 @@ Die nächste Antwort beginnt sofort.</translation>
    <translation>erstes Wort in etwa {about_seconds}</translation>
   </message>
   <message>
+   <location filename="../../app/words.py" />
+   <source>first word in under 0.1 s</source>
+   <translation>erstes Wort in weniger als 0,1 s</translation>
+  </message>
+  <message>
    <location filename="../../app/charts/card.py" />
    <source>folded</source>
    <translation>eingeklappt</translation>

@@ -264,7 +264,7 @@ def test_rows_stand_under_the_day_or_month_they_are_of() -> None:
 def test_what_was_read_ahead_is_told_from_what_was_remembered() -> None:
     """Before, while and after a question is answered; and how much of it nobody sent."""
     preview = Preview(1, 3300, 3212, 88, 0.08, 3000, 8192, (), ahead_tokens=212)
-    assert words.next_prompt(preview) == "3,000 remembered · read ahead: 212 of 300 · first word in about 0.08 s"
+    assert words.next_prompt(preview) == "3,000 remembered · read ahead: 212 of 300 · first word in under 0.1 s"
     assert words.this_prompt(preview, 0) == "3,000 of 3,300 tokens remembered · 212 read ahead · 88 to read"
     stats = TurnStats(1, 3300, 3212, 88, 9, 0.1, TtftParts(), 40.0, 3.0, True, 0, ahead_tokens=212)
     assert words.result(stats)[1] == "instead of 3.00 s, 91% remembered, 6% read ahead"

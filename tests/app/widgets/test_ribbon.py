@@ -238,7 +238,7 @@ def test_while_it_is_read_ahead_the_cells_turn(line: NextPrompt) -> None:
     assert not line.text
     line.show_preview(preview())
     line.show_ahead(Prefill(7, 8, 16, 0.1))
-    assert line.text == "Next prompt  ·  180 remembered · read ahead: 8 of 20 · first word in about 0.06 s"
+    assert line.text == "Next prompt  ·  180 remembered · read ahead: 8 of 20 · first word in under 0.1 s"
     line.show_ahead(Prefill(7, 20, 20, 0.0))
     assert line.preview is not None
     assert (line.preview.computed_tokens, line.preview.ahead_tokens) == (1, 19)
