@@ -21,7 +21,7 @@ from engine.library.places import CACHED, installed_models_dir, model_name, mode
 from engine.library.resolve import default_model, newest_revision, place_of
 from engine.types import ModelError
 
-OWN, INSTALLED = "Headstart", "Installed with Headstart"
+OWN, INSTALLED = "Headstart", "Headstart's package"
 HUB_CACHE, LM_STUDIO, JAN = "Hugging Face cache", "LM Studio", "Jan"
 
 DEEPEST = 4
