@@ -126,7 +126,7 @@ def result(stats: TurnStats, finish_reason: str = "") -> tuple[str, str]:
         return "", ending
     time = seconds(stats.ttft_s)
     after = tr("First word after {time}", time=time)
-    if not stats.reused_tokens and stats.ttft_s >= LEAST_ESTIMATE_S:
+    if stats.computed_tokens and not stats.reused_tokens and stats.ttft_s >= LEAST_ESTIMATE_S:
         return "", _joined(tr("Read from scratch: first word after {time}", time=time), ending)
     if not stats.reused_tokens or not knows_cold(stats):
         return after, _joined("", ending)
@@ -168,21 +168,27 @@ def _disk_words(stats: TurnStats) -> str:
 
 def figures(stats: TurnStats) -> str:
     """The figures of a turn in one line: tokens remembered, read and written, and how quickly."""
-    remembered = stats.reused_tokens - stats.ahead_tokens
-    parts = [
+    parts = _read_of(stats)
+    parts += [tr("{written_tokens:,} written", written_tokens=stats.written_tokens)]
+    parts += [tr("{tokens_per_s:,.0f} tokens a second", tokens_per_s=stats.tokens_per_s)] if stats.tokens_per_s else []
+    parts += [written_ahead(stats)] if stats.guessed_tokens else []
+    return " · ".join(parts)
+
+
+def _read_of(stats: TurnStats) -> list[str]:
+    """What became of the prompt's tokens; of a server that does not say it, only how many there are."""
+    if not stats.reused_tokens and not stats.computed_tokens:
+        return [tokens(stats.prompt_tokens)]
+    return [
         tr(
             "{remembered:,} of {tokens} remembered{from_disk}",
-            remembered=remembered,
+            remembered=stats.reused_tokens - stats.ahead_tokens,
             tokens=tokens(stats.prompt_tokens),
             from_disk=from_disk(stats.disk_tokens),
         ),
         *([tr("{ahead_tokens:,} read ahead", ahead_tokens=stats.ahead_tokens)] if stats.ahead_tokens else []),
         tr("{computed_tokens:,} read", computed_tokens=stats.computed_tokens),
-        tr("{written_tokens:,} written", written_tokens=stats.written_tokens),
     ]
-    parts += [tr("{tokens_per_s:,.0f} tokens a second", tokens_per_s=stats.tokens_per_s)] if stats.tokens_per_s else []
-    parts += [written_ahead(stats)] if stats.guessed_tokens else []
-    return " · ".join(parts)
 
 
 def written_ahead(stats: TurnStats) -> str:

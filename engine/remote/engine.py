@@ -266,7 +266,7 @@ class RemoteEngine:
                 request_id=request_id,
                 prompt_tokens=stats.prompt_tokens,
                 reused_tokens=stats.reused_tokens,
-                computed_tokens=stats.computed_tokens,
+                computed_tokens=stats.prompt_tokens - stats.reused_tokens,
                 divergence=answer.divergence,
                 spans=(),
                 notices=(*notices_of(request, model), *told),
@@ -419,7 +419,8 @@ def _take_over(answer: Answer, now: Answer) -> None:
 
 
 def _stats(request_id: int, answer: Answer, asked: float, first: float | None, now: float) -> TurnStats:
-    """The figures of an answer: what the server says of tokens, and the times as they were here."""
+    """The figures of an answer: what the server says of tokens, and the times as they were here. Where it does not say
+    what it reused, neither the tokens that it reused nor those that it computed are known: both are 0."""
     prompt = answer.prompt_tokens or 0
     reused = min(answer.cached_tokens or 0, prompt)
     written = answer.written_tokens or answer.pieces
@@ -430,7 +431,7 @@ def _stats(request_id: int, answer: Answer, asked: float, first: float | None, n
         request_id=request_id,
         prompt_tokens=prompt,
         reused_tokens=reused,
-        computed_tokens=prompt - reused,
+        computed_tokens=0 if answer.cached_tokens is None else prompt - reused,
         written_tokens=written,
         ttft_s=ttft,
         parts=TtftParts(prefill=prefill, first_token=(ttft or 0.0) - prefill),

@@ -275,3 +275,10 @@ def test_what_was_read_ahead_is_told_from_what_was_remembered() -> None:
     said = "1,200 tokens were read ahead since the model was opened; 310 of them nobody sent so far."
     assert words.cost_of_reading_ahead(view) == said
     assert words.cost_of_reading_ahead(replace(view, ahead_tokens=0, unasked_tokens=0)) == ""
+
+
+def test_of_a_server_that_does_not_say_what_it_reused_nothing_is_claimed() -> None:
+    untold = TurnStats(1, 100, 0, 0, 9, 2.0, TtftParts(), 40.0, 2.0, False, 0)
+    assert words.result(untold) == ("First word after 2.00 s", "")
+    assert "remembered" not in words.figures(untold)
+    assert " read" not in words.figures(untold)
