@@ -475,8 +475,8 @@ def test_the_buttons_of_dialogs_have_no_icons_and_an_unchecked_box_can_be_seen(q
         buttons = shown.findChildren(QDialogButtonBox)[0].buttons()
         assert all(button.icon().isNull() for button in buttons)
     for colours in (theme.LIGHT, theme.DARK):
-        boxes = f"QCheckBox::indicator, QTreeView::indicator {{ width: 14px; height: 14px; border: 1px solid {colours.edge};"
-        assert boxes in theme.style_sheet(colours)
+        boxes = "QCheckBox::indicator, QTreeView::indicator { width: 14px; height: 14px; border: 1px solid "
+        assert f"{boxes}{colours.edge};" in theme.style_sheet(colours)
         assert (ICON_FOLDER / f"check-{colours.name}.svg").is_file()
 
 
