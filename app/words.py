@@ -119,6 +119,11 @@ def times_sooner(ttft_s: float, cold_s: float, measured: bool) -> str:
     return tr("about {ratio} times sooner", ratio=numeral(round(ratio / step) * step, f",.{(1 if step < 1 else 0)}f"))
 
 
+def is_told(stats: TurnStats) -> bool:
+    """Whether it is known what of the prompt was reused. A server that answers need not say it."""
+    return bool(stats.reused_tokens or stats.computed_tokens)
+
+
 def result(stats: TurnStats, finish_reason: str = "") -> tuple[str, str]:
     """The line under an answer: what came of it, and behind it what that is to be compared with."""
     ending = ENDINGS.get(finish_reason, "")
@@ -126,7 +131,7 @@ def result(stats: TurnStats, finish_reason: str = "") -> tuple[str, str]:
         return "", ending
     time = seconds(stats.ttft_s)
     after = tr("First word after {time}", time=time)
-    if stats.computed_tokens and not stats.reused_tokens and stats.ttft_s >= LEAST_ESTIMATE_S:
+    if is_told(stats) and not stats.reused_tokens and stats.ttft_s >= LEAST_ESTIMATE_S:
         return "", _joined(tr("Read from scratch: first word after {time}", time=time), ending)
     if not stats.reused_tokens or not knows_cold(stats):
         return after, _joined("", ending)
@@ -177,7 +182,7 @@ def figures(stats: TurnStats) -> str:
 
 def _read_of(stats: TurnStats) -> list[str]:
     """What became of the prompt's tokens; of a server that does not say it, only how many there are."""
-    if not stats.reused_tokens and not stats.computed_tokens:
+    if not is_told(stats):
         return [tokens(stats.prompt_tokens)]
     return [
         tr(

@@ -19,6 +19,7 @@ from app.words import (
     LEAST_ESTIMATE_S,
     behind_gpu,
     beside_cache,
+    is_told,
     knows_cold,
     percent,
     scaled,
@@ -26,6 +27,7 @@ from app.words import (
     shortened_line,
     size,
     time_ago,
+    tokens,
 )
 
 WINDOW_S = 600.0
@@ -129,6 +131,10 @@ class TokensCard(Card):
             self.say(tr("Tokens"), NOTHING, "")
             return
         row = rows[self.place]
+        name = turn_name(self.turns, self.place) if self.hovering else tr("Tokens")
+        if not is_told(stats_of(row)):
+            self.say(name, tokens(int(row["prompt_tokens"])), "")
+            return
         remembered = row["reused_tokens"] - row["ahead_tokens"]
         is_ahead = row["ahead_tokens"] > remembered
         share = percent(row["ahead_tokens"] if is_ahead else remembered, row["prompt_tokens"])
@@ -140,7 +146,7 @@ class TokensCard(Card):
             ahead=ahead,
             computed_tokens=row["computed_tokens"],
         )
-        self.say(turn_name(self.turns, self.place) if self.hovering else tr("Tokens"), number, note, more=self.miss)
+        self.say(name, number, note, more=self.miss)
 
     def table(self) -> Table:
         return turn_table(self.turns)

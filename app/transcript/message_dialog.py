@@ -12,7 +12,7 @@ from app.history.records import StoredMessage
 from app.language import tr
 from app.widgets.plain import Label, SoftLabel
 from app.widgets.room import fit
-from app.words import ENDINGS, seconds, tokens
+from app.words import ENDINGS, is_told, seconds, tokens
 
 ROLES = {"user": tr("Question"), "assistant": tr("Answer"), "tool": tr("Result of a tool")}
 SIZE = (640, 560)
@@ -84,13 +84,14 @@ def facts_of(message: StoredMessage, version: int, versions: int) -> list[tuple[
             (tr("Length"), tr("{count:,} characters, made tokens with the next question", count=len(message.content)))
         )
     if stats := message.stats:
+        whole = tokens(stats.prompt_tokens)
         read = tr(
             "{tokens}: {reused_tokens:,} remembered, {computed_tokens:,} read",
-            tokens=tokens(stats.prompt_tokens),
+            tokens=whole,
             reused_tokens=stats.reused_tokens,
             computed_tokens=stats.computed_tokens,
         )
-        found.append((tr("Its prompt"), read))
+        found.append((tr("Its prompt"), read if is_told(stats) else whole))
         if stats.ttft_s is not None:
             found.append((tr("First word after"), seconds(stats.ttft_s)))
         if stats.tokens_per_s:

@@ -81,6 +81,12 @@ def test_bars_equal_the_turns_that_were_fed(qtbot: QtBot, panel: ChartPanel) -> 
     assert list(remembered.top) == [stats.reused_tokens - stats.ahead_tokens for stats in TURNS]
 
 
+def test_of_a_server_that_does_not_say_what_it_reused_only_the_prompt_is_told(qtbot: QtBot, panel: ChartPanel) -> None:
+    panel.add_turn(replace(TURNS[-1], reused_tokens=0, computed_tokens=0))
+    wait_for_redraw(qtbot, panel)
+    assert (panel.tokens.number, panel.tokens.note) == (f"{TURNS[-1].prompt_tokens:,} tokens", "")
+
+
 def test_words_are_about_the_newest_turn(qtbot: QtBot, panel: ChartPanel) -> None:
     for stats in TURNS:
         panel.add_turn(stats)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu, QPushButton
 
 from app.transcript.branches_dialog import BranchesDialog
-from app.transcript.message_dialog import MessageDialog
+from app.transcript.message_dialog import MessageDialog, facts_of
 from app.window.preferences import PreferencesDialog
 from engine import DiskFullError, TextDelta
 from tests.app.fake_engine import FIRST_ID, Script
@@ -217,6 +218,10 @@ def test_the_raw_text_is_shown_letter_by_letter(make_screen: Callable[..., Scree
     assert facts["Length"] == "3 tokens, kept as the model wrote them"
     assert facts["Its prompt"] == "5 tokens: 0 remembered, 5 read"
     dialog.reject()
+    answer = screen.session.messages[1]
+    assert answer.stats is not None
+    untold = replace(answer, stats=replace(answer.stats, computed_tokens=0))
+    assert dict(facts_of(untold, 1, 1))["Its prompt"] == "5 tokens", "a server need not say what it reused"
 
 
 def test_what_was_written_ahead_is_underlined_on_demand(make_screen: Callable[..., Screen]) -> None:
