@@ -83,7 +83,10 @@ def change_theme(application: Application, name: str) -> None:
     while application.window.transcript.is_building:
         QApplication.processEvents()
     application.window.charts.redraw()
-    QApplication.processEvents()  # what was built last is laid out then
+    page, laid_out = application.window.transcript.widget(), None
+    while page is not None and laid_out != page.size():  # texts say their height once they have their width
+        laid_out = page.size()
+        QApplication.processEvents()
 
 
 def save_pictures(application: Application, watcher: Watcher, folder: Path) -> None:
