@@ -7,7 +7,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QSize, Qt
 from PySide6.QtGui import QColor, QImage, QPalette, QPixmap
-from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QScrollArea, QVBoxLayout, QWidget
 
 from app import theme
 from app.application import Application
@@ -83,10 +83,15 @@ def change_theme(application: Application, name: str) -> None:
     while application.window.transcript.is_building:
         QApplication.processEvents()
     application.window.charts.redraw()
-    page, laid_out = application.window.transcript.widget(), None
-    while page is not None and laid_out != page.size():  # texts say their height once they have their width
-        laid_out = page.size()
+    QApplication.processEvents()
+    while not is_laid_out(application.window.transcript):
         QApplication.processEvents()
+
+
+def is_laid_out(area: QScrollArea) -> bool:
+    """Whether what scrolls in an area has the height that it needs: texts say theirs once they have their width."""
+    page = area.widget()
+    return page is None or page.height() <= max(page.minimumSizeHint().height(), area.viewport().height())
 
 
 def save_pictures(application: Application, watcher: Watcher, folder: Path) -> None:

@@ -17,6 +17,7 @@ from pytestqt.qtbot import QtBot
 
 from app import theme
 from app.application import qt_application
+from app.demo.pictures import change_theme
 from app.settings import Settings, quality
 from app.system_prompt.editor import SystemPromptEditor
 from app.widgets.icons import ICON_FOLDER
@@ -582,3 +583,16 @@ def test_models_that_were_opened_are_offered_again(make_screen: Callable[..., Sc
     menu = next(each for each in again.window.findChildren(QMenu) if each.title() == "&Model")
     menu.actions()[-1].trigger()
     assert again.engine.specs[-1].path == "/models/two.gguf"
+
+
+def test_a_picture_in_another_theme_has_nothing_empty_below_the_newest_answer(screen: Screen) -> None:
+    question = "Also, I ordered a sleeping bag from you nine days ago, and today the same bag is 30 euros cheaper. " * 3
+    for _ in range(5):
+        screen.ask(question)
+        screen.play()
+    transcript = screen.window.transcript
+    page = transcript.widget()
+    assert page is not None
+    for name in ("dark", "light", "dark"):
+        change_theme(screen.application, name)
+        assert page.height() == max(page.minimumSizeHint().height(), transcript.viewport().height())
