@@ -23,6 +23,8 @@ PICTURE_SIZE = QSize(1280, 800)
 TREE_SIZE, TALLEST_TREE = QSize(960, 600), 1_200
 EXPLAINER_WIDTH, MARGIN = 760, 24
 THEMES = ("light", "dark")
+MOST_ROUNDS = 20
+"""Of events, for the messages to be laid out: two do in a window that shows; elsewhere it may never come to that."""
 MISS = "window-miss"
 """What the pictures of the window at the miss are called, in front of the theme."""
 
@@ -84,7 +86,9 @@ def change_theme(application: Application, name: str) -> None:
         QApplication.processEvents()
     application.window.charts.redraw()
     QApplication.processEvents()
-    while not is_laid_out(application.window.transcript):
+    for _ in range(MOST_ROUNDS):
+        if is_laid_out(application.window.transcript):
+            break
         QApplication.processEvents()
 
 
