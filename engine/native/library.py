@@ -22,7 +22,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-VERSION = 8
+VERSION = 9
 """The version of the structures and functions below, as in `model.h`. A build of another version is not used."""
 AVX2 = {"AVX2", "AVX512"}
 """What torch calls processors that the wider form is for; it knows of an order to use less."""
@@ -155,6 +155,7 @@ SIGNATURES: dict[str, tuple[Any, ...]] = {
     "headstart_attention_scratch": (c_int64, POINTER(Attention)),
     "headstart_attend": (None, POINTER(Attention)),
     "headstart_gate": (None, c_void_p, c_void_p, c_int32, c_int32, c_int32),
+    "headstart_multiply_few": (None, c_void_p, c_void_p, c_void_p, c_void_p, c_int32, c_int32, c_int32, c_int32, c_int32),
 }
 """What each function returns and takes, as in the C files. There the names of all but SHARED end with their form."""
 

@@ -191,7 +191,7 @@ static int is_seen(const Attention *a, const Sizes *s, const Tile *t, int block)
 /* One block for one tile: scores, weights, and the weighted values added to the sums. */
 static void attend_block(const Attention *a, const Sizes *s, Tile *t, int block, const char *keys) {
     const int first = block * KEYS;
-    tile(a->kind, t->queries, t->rows, s->key, keys, KEYS, t->scores, 0);
+    tile(a->kind, t->queries, s->key, t->rows, s->key, keys, KEYS, t->scores, 0);
     for (int row = 0; row < t->rows; row++) {
         const int token = (t->first + row) / s->group;
         const uint8_t *seen = a->seen ? a->seen + token * a->seen_row + first : 0;
@@ -207,7 +207,7 @@ static void attend_block(const Attention *a, const Sizes *s, Tile *t, int block,
         if (t->kept[row] != 1.0f)
             for (int i = 0; i < s->value; i++) t->sums[row * s->value + i] *= t->kept[row];
     }
-    tile(a->kind, t->weights, t->rows, KEYS, keys + s->key_block, s->value, t->sums, 1);
+    tile(a->kind, t->weights, KEYS, t->rows, KEYS, keys + s->key_block, s->value, t->sums, 1);
 }
 
 static void end_tile(const Attention *a, const Sizes *s, int kv_head, const Tile *t) {

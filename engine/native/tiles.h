@@ -14,7 +14,7 @@ enum { BY_EIGHTS, AVX512, AVX512_BF16, AMX }; /* from the narrowest to the wides
 enum { COLUMNS = 16, DEPTH = 32 };       /* depth and columns are multiples of DEPTH; so a row is whole cache lines */
 
 /* `rows` is rounded up to a multiple of 6. */
-static void tile_eights(const float *a, int rows, int depth, const float *b, int columns, float *c, int adds) {
+static void tile_eights(const float *a, int a_row, int rows, int depth, const float *b, int columns, float *c, int adds) {
     for (int column = 0; column < columns; column += COLUMNS, b += (size_t)depth * COLUMNS)
         for (int row = 0; row < rows; row += 6) {
             f8 sums[6][2];
@@ -27,7 +27,7 @@ static void tile_eights(const float *a, int rows, int depth, const float *b, int
                 const f8 left = read8(b + k * COLUMNS), right = read8(b + k * COLUMNS + 8);
 #pragma GCC unroll 6
                 for (int i = 0; i < 6; i++) {
-                    const f8 own = set8(*(a + (size_t)(row + i) * depth + k));
+                    const f8 own = set8(*(a + (size_t)(row + i) * a_row + k));
                     sums[i][0] = fma8(own, left, sums[i][0]);
                     sums[i][1] = fma8(own, right, sums[i][1]);
                 }
@@ -39,13 +39,38 @@ static void tile_eights(const float *a, int rows, int depth, const float *b, int
 }
 
 #ifdef __AVX2__
+/* Sixteen rows of sixteen words become columns. */
+WIDE static inline void turn16(__m512i rows[16]) {
+    __m512i pairs[16], fours[16];
+    for (int i = 0; i < 16; i += 2) {
+        pairs[i] = _mm512_unpacklo_epi32(rows[i], rows[i + 1]);
+        pairs[i + 1] = _mm512_unpackhi_epi32(rows[i], rows[i + 1]);
+    }
+    for (int i = 0; i < 16; i += 4) /* now a quarter `q` of fours[i + j] is word 4 q + j of the rows i to i + 3 */
+        for (int j = 0; j < 2; j++) {
+            fours[i + 2 * j] = _mm512_unpacklo_epi64(pairs[i + j], pairs[i + j + 2]);
+            fours[i + 2 * j + 1] = _mm512_unpackhi_epi64(pairs[i + j], pairs[i + j + 2]);
+        }
+    for (int j = 0; j < 4; j++) {
+        const __m512i even = _mm512_shuffle_i32x4(fours[j], fours[4 + j], 0x88);
+        const __m512i odd = _mm512_shuffle_i32x4(fours[j], fours[4 + j], 0xdd);
+        const __m512i even_below = _mm512_shuffle_i32x4(fours[8 + j], fours[12 + j], 0x88);
+        const __m512i odd_below = _mm512_shuffle_i32x4(fours[8 + j], fours[12 + j], 0xdd);
+        rows[j] = _mm512_shuffle_i32x4(even, even_below, 0x88);
+        rows[4 + j] = _mm512_shuffle_i32x4(odd, odd_below, 0x88);
+        rows[8 + j] = _mm512_shuffle_i32x4(even, even_below, 0xdd);
+        rows[12 + j] = _mm512_shuffle_i32x4(odd, odd_below, 0xdd);
+    }
+}
+
 #define FP32 __attribute__((target("avx512f")))
 #define PAIRS __attribute__((target("avx512f,avx512bf16")))
 #define TILES __attribute__((target("avx512f,amx-tile,amx-bf16")))
 
 /* `rows` is rounded up to a multiple of 8. Two groups of columns at a time. */
 #define TILE_OF_8(NAME, TARGET, WORD, STEP)                                                                            \
-    TARGET static void NAME(const WORD *a, int rows, int depth, const WORD *b, int columns, float *c, int adds) {      \
+    TARGET static void NAME(const WORD *a, int a_row, int rows, int depth, const WORD *b, int columns, float *c,       \
+                            int adds) {                                                                                \
         for (int column = 0; column < columns; column += 2 * COLUMNS, b += (size_t)depth * 2 * COLUMNS)                \
             for (int row = 0; row < rows; row += 8) {                                                                  \
                 __m512 sums[8][2];                                                                                     \
@@ -58,7 +83,7 @@ static void tile_eights(const float *a, int rows, int depth, const float *b, int
                     const __m512 left = _mm512_loadu_ps(b + k * COLUMNS);                                              \
                     const __m512 right = _mm512_loadu_ps(b + (size_t)(depth + k) * COLUMNS);                           \
                     _Pragma("GCC unroll 8") for (int i = 0; i < 8; i++) {                                              \
-                        const WORD *own = a + (size_t)(row + i) * depth + k;                                           \
+                        const WORD *own = a + (size_t)(row + i) * a_row + k;                                           \
                         sums[i][0] = STEP(sums[i][0], own, left);                                                      \
                         sums[i][1] = STEP(sums[i][1], own, right);                                                     \
                     }                                                                                                  \
@@ -75,8 +100,8 @@ TILE_OF_8(tile_avx512, FP32, float, ONE_STEP)
 #if __GNUC__ < 11 /* it knows no such instructions */
 static void begin_tiles(int kind) { (void)kind; }
 static void end_tiles(int kind) { (void)kind; }
-static void tile_pairs(const int32_t *a, int rows, int depth, const int32_t *b, int columns, float *c, int adds) {}
-static void tile_amx(const int32_t *a, int rows, int depth, const int32_t *b, int columns, float *c, int adds) {}
+static void tile_pairs(const int32_t *a, int a_row, int rows, int depth, const int32_t *b, int columns, float *c, int adds) {}
+static void tile_amx(const int32_t *a, int a_row, int rows, int depth, const int32_t *b, int columns, float *c, int adds) {}
 #else
 #define PAIR_STEP(sum, own, column) _mm512_dpbf16_ps(sum, (__m512bh)_mm512_set1_epi32(*(own)), (__m512bh)(column))
 TILE_OF_8(tile_pairs, PAIRS, int32_t, PAIR_STEP)
@@ -85,12 +110,12 @@ TILE_OF_8(tile_pairs, PAIRS, int32_t, PAIR_STEP)
 #define WRITTEN __asm__ volatile("" : : : "memory")
 
 /* `rows` is rounded up to a multiple of 32: four sums of 16 x 16 at a time. `depth` counts pairs. */
-TILES static void tile_amx(const int32_t *a, int rows, int depth, const int32_t *b, int columns, float *c, int adds) {
+TILES static void tile_amx(const int32_t *a, int a_row, int rows, int depth, const int32_t *b, int columns, float *c, int adds) {
     WRITTEN;
     for (int column = 0; column < columns; column += 2 * COLUMNS, b += (size_t)depth * 2 * COLUMNS)
         for (int row = 0; row < rows; row += 32) {
             float *own = c + (size_t)row * columns + column, *below = own + (size_t)16 * columns;
-            const int32_t *upper = a + (size_t)row * depth, *lower = upper + (size_t)16 * depth;
+            const int32_t *upper = a + (size_t)row * a_row, *lower = upper + (size_t)16 * a_row;
             if (adds) {
                 _tile_loadd(0, own, 4 * columns);
                 _tile_loadd(1, own + 16, 4 * columns);
@@ -103,8 +128,8 @@ TILES static void tile_amx(const int32_t *a, int rows, int depth, const int32_t 
                 _tile_zero(3);
             }
             for (int k = 0; k < depth; k += 16) {
-                _tile_loadd(4, upper + k, 4 * depth);
-                _tile_loadd(5, lower + k, 4 * depth);
+                _tile_loadd(4, upper + k, 4 * a_row);
+                _tile_loadd(5, lower + k, 4 * a_row);
                 _tile_loadd(6, b + (size_t)k * COLUMNS, 64);
                 _tile_loadd(7, b + (size_t)(depth + k) * COLUMNS, 64);
                 _tile_dpbf16ps(0, 4, 6);
@@ -142,13 +167,13 @@ static void begin_tiles(int kind) { (void)kind; }
 static void end_tiles(int kind) { (void)kind; }
 #endif /* __AVX2__ */
 
-static void tile(int kind, const void *a, int rows, int depth, const void *b, int columns, float *c, int adds) {
+static void tile(int kind, const void *a, int a_row, int rows, int depth, const void *b, int columns, float *c, int adds) {
     switch (kind) {
 #ifdef __AVX2__
-        case AMX: tile_amx(a, rows, depth / 2, b, columns, c, adds); break;
-        case AVX512_BF16: tile_pairs(a, rows, depth / 2, b, columns, c, adds); break;
-        case AVX512: tile_avx512(a, rows, depth, b, columns, c, adds); break;
+        case AMX: tile_amx(a, a_row / 2, rows, depth / 2, b, columns, c, adds); break;
+        case AVX512_BF16: tile_pairs(a, a_row / 2, rows, depth / 2, b, columns, c, adds); break;
+        case AVX512: tile_avx512(a, a_row, rows, depth, b, columns, c, adds); break;
 #endif
-        default: tile_eights(a, rows, depth, b, columns, c, adds);
+        default: tile_eights(a, a_row, rows, depth, b, columns, c, adds);
     }
 }
