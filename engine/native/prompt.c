@@ -78,7 +78,7 @@ INLINE float number(const void *from, size_t at, int is_bf16) {
     return is_bf16 ? wide(((const uint16_t *)from)[at]) : ((const float *)from)[at];
 }
 
-/* One block of keys, `[group of 16 keys][dim][16]`. */
+/* One block of keys, `[group of 16 keys][dim][16]`; dims in pairs where those are computed with. */
 INLINE void pack_keys(const Attention *a, const Sizes *s, size_t at, int count, float *to, int is_bf16) {
     for (int key = 0; key < count; key++, at += a->key_row) {
         float *lane = to + key / COLUMNS * COLUMNS * s->key + key % COLUMNS;
@@ -86,17 +86,7 @@ INLINE void pack_keys(const Attention *a, const Sizes *s, size_t at, int count, 
     }
 }
 
-/* The same in pairs of dims. */
-static void pack_key_pairs(const Attention *a, const Sizes *s, size_t at, int count, uint32_t *to) {
-    for (int key = 0; key < count; key++, at += a->key_row) {
-        const uint16_t *own = (const uint16_t *)a->keys + at;
-        uint32_t *lane = to + key / COLUMNS * COLUMNS * s->key / 2 + key % COLUMNS;
-        for (int i = 0; i < a->key_dim / 2; i++, own += 2) lane[i * COLUMNS] = own[0] | (uint32_t)own[1] << 16;
-        if (a->key_dim % 2) lane[a->key_dim / 2 * COLUMNS] = own[0];
-    }
-}
-
-/* One block of values, `[group of 16 dims][key][16]`. */
+/* One block of values, `[group of 16 dims][key][16]`; keys in pairs. */
 INLINE void pack_values(const Attention *a, size_t at, int count, float *to, int is_bf16) {
     for (int key = 0; key < count; key++, at += a->value_row)
         for (int start = 0; start < a->value_dim; start += COLUMNS) {
@@ -106,33 +96,83 @@ INLINE void pack_values(const Attention *a, size_t at, int count, float *to, int
         }
 }
 
-/* The same in pairs of keys. */
-static void pack_value_pairs(const Attention *a, size_t at, int count, uint32_t *to) {
-    static const uint16_t nothing[COLUMNS];
-    for (int key = 0; key < count; key += 2, at += 2 * a->value_row)
-        for (int start = 0; start < a->value_dim; start += COLUMNS) {
-            uint32_t *lane = to + start * (KEYS / 2) + key / 2 * COLUMNS;
-            const uint16_t *own = (const uint16_t *)a->values + at + start, *next = own + a->value_row;
-            const int dims = a->value_dim - start < COLUMNS ? a->value_dim - start : COLUMNS;
-            if (key + 1 == count) next = nothing;
-            for (int i = 0; i < dims; i++) lane[i] = own[i] | (uint32_t)next[i] << 16;
+#ifdef __AVX2__
+/* Sixteen words of a row of keys or values, from the dim `first` on: numbers as they are computed with, or pairs of
+   bf16; zeros from `dims` on. */
+WIDE INLINE __m512i words_of(const void *rows, size_t at, int first, int dims, int is_bf16, int in_pairs) {
+    const int left = dims - first;
+    if (in_pairs) {
+        const __mmask32 there = left >= 32 ? ~0u : left > 0 ? (1u << left) - 1 : 0;
+        return _mm512_maskz_loadu_epi16(there, (const uint16_t *)rows + at + first);
+    }
+    const __mmask16 there = left >= 16 ? 0xffff : left > 0 ? (1u << left) - 1 : 0;
+    if (!is_bf16) return _mm512_maskz_loadu_epi32(there, (const float *)rows + at + first);
+    const __m512i halves = _mm512_maskz_loadu_epi16(there, (const uint16_t *)rows + at + first);
+    return _mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm512_castsi512_si256(halves)), 16);
+}
+
+/* As `pack_keys`, sixteen by sixteen words, with zeros behind the last key and dim. */
+WIDE INLINE void pack_keys_wide(const Attention *a, const Sizes *s, size_t at, int count, uint32_t *to, int is_bf16, int in_pairs) {
+    const int dims = in_pairs ? 32 : 16; /* of sixteen words */
+    for (int key = 0; key < KEYS; key += COLUMNS)
+        for (int first = 0; first < s->key; first += dims, to += 16 * COLUMNS) {
+            __m512i words[16];
+            for (int i = 0; i < 16; i++)
+                words[i] = words_of(a->keys, at + (key + i) * a->key_row, first, key + i < count ? a->key_dim : 0, is_bf16, in_pairs);
+            turn16(words);
+            for (int i = 0; i < 16; i++) _mm512_storeu_si512(to + i * COLUMNS, words[i]);
         }
 }
 
+/* As `pack_values`, with zeros. */
+WIDE INLINE void pack_values_wide(const Attention *a, const Sizes *s, size_t at, int count, uint32_t *to, int is_bf16) {
+    for (int first = 0; first < s->value; first += COLUMNS)
+        for (int key = 0; key < KEYS; key++, to += COLUMNS)
+            _mm512_storeu_si512(to, words_of(a->values, at + key * a->value_row, first, key < count ? a->value_dim : 0, is_bf16, 0));
+}
+
+/* The same in pairs of keys. */
+WIDE static void pack_value_pairs_wide(const Attention *a, const Sizes *s, size_t at, int count, uint32_t *to) {
+    for (int first = 0; first < s->value; first += COLUMNS)
+        for (int key = 0; key < KEYS; key += 2, to += COLUMNS) {
+            const size_t from = at + key * a->value_row;
+            const __m512i own = words_of(a->values, from, first, key < count ? a->value_dim : 0, 1, 0);
+            const __m512i next = words_of(a->values, from + a->value_row, first, key + 1 < count ? a->value_dim : 0, 1, 0);
+            _mm512_storeu_si512(to, _mm512_or_si512(_mm512_srli_epi32(own, 16), next));
+        }
+}
+
+WIDE static void pack_wide(const Attention *a, const Sizes *s, size_t key, size_t value, int count, void *keys, void *values) {
+    if (s->bytes == 2) {
+        pack_keys_wide(a, s, key, count, keys, 1, 1);
+        pack_value_pairs_wide(a, s, value, count, values);
+    } else if (a->is_bf16) {
+        pack_keys_wide(a, s, key, count, keys, 1, 0);
+        pack_values_wide(a, s, value, count, values, 1);
+    } else {
+        pack_keys_wide(a, s, key, count, keys, 0, 0);
+        pack_values_wide(a, s, value, count, values, 0);
+    }
+}
+#endif
+
 /* What is behind the last token, and what fills dims up, is zero. */
-static void pack(const Attention *a, const Sizes *s, int kv_head, int block, char *head) {
-    void *keys = head + block * (s->key_block + s->value_block), *values = (char *)keys + s->key_block;
+static void pack(const Attention *a, const Sizes *s, int kv_head, int block, char *keys) {
+    void *values = keys + s->key_block;
     const int first = block * KEYS, count = a->end - first < KEYS ? a->end - first : KEYS;
     const size_t key = kv_head * a->key_head + first * a->key_row, value = kv_head * a->value_head + first * a->value_row;
+#ifdef __AVX2__
+    if (a->kind != BY_EIGHTS) {
+        pack_wide(a, s, key, value, count, keys, values);
+        return;
+    }
+#endif
     if (count < KEYS || s->key != a->key_dim || s->value != a->value_dim) memset(keys, 0, s->key_block + s->value_block);
-    if (s->bytes == 2) {
-        pack_key_pairs(a, s, key, count, keys);
-        pack_value_pairs(a, value, count, values);
-    } else if (a->is_bf16) {
-        pack_keys(a, s, key, count, keys, 1);
+    if (a->is_bf16) {
+        pack_keys(a, s, key, count, (float *)keys, 1);
         pack_values(a, value, count, values, 1);
     } else {
-        pack_keys(a, s, key, count, keys, 0);
+        pack_keys(a, s, key, count, (float *)keys, 0);
         pack_values(a, value, count, values, 0);
     }
 }
@@ -235,7 +275,8 @@ EXPORT void FORM(headstart_attend)(const Attention *a) {
             const int heads = a->kv_heads - start < at_once ? a->kv_heads - start : at_once;
 #pragma omp for schedule(static)
             for (int unit = 0; unit < heads * s.blocks; unit++)
-                pack(a, &s, start + unit / s.blocks, unit % s.blocks, packed + unit / s.blocks * s.head);
+                pack(a, &s, start + unit / s.blocks, unit % s.blocks,
+                     packed + unit / s.blocks * s.head + unit % s.blocks * (s.key_block + s.value_block));
 #pragma omp for schedule(dynamic, 1)
             for (int unit = 0; unit < heads * tiles; unit++) {
                 const int kv_head = unit % heads, number = tiles - 1 - unit / heads; /* the longest first */
