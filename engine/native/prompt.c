@@ -17,26 +17,30 @@
 #include "tiles.h"
 
 enum {
-    ROWS = 96,               /* queries that a thread takes at a time: a multiple of what each way rounds up to */
+    ROWS = 96,               /* queries that a thread takes at a time */
+    LEAST_ROWS = 48,         /* ROWS is a multiple of it, and it of what each way rounds up to */
     MOST_PACKED = 32 << 20,  /* bytes of packed keys and values that are held at a time, but for a single KV head */
 };
 
 static int whole(int n, int of) { return (n + of - 1) / of * of; }
 
-/* Sizes in numbers. `key`, `value`: dims as they are packed. */
+/* Sizes in numbers. `key`, `value`: dims as they are packed. `tiles`: how many the rows of a KV head make. `head`, `own`:
+   bytes of what is packed of a KV head at a time, and of what a thread computes in. */
 typedef struct {
-    int key, value, blocks, group, bytes;
-    size_t key_block, value_block, head, own;
+    int key, value, blocks, group, tiles, bytes;
+    size_t key_block, value_block, block, head, own;
 } Sizes;
 
 static Sizes sizes(const Attention *a) {
     Sizes s = {.key = whole(a->key_dim, DEPTH), .value = whole(a->value_dim, DEPTH)};
     s.blocks = (a->end + KEYS - 1) / KEYS;
     s.group = a->heads / a->kv_heads;
+    s.tiles = (a->rows * s.group + ROWS - 1) / ROWS;
     s.bytes = a->kind >= AVX512_BF16 ? 2 : 4;
     s.key_block = (size_t)KEYS * s.key * s.bytes;
     s.value_block = (size_t)KEYS * s.value * s.bytes;
-    s.head = s.blocks * (s.key_block + s.value_block);
+    s.block = s.key_block + s.value_block;
+    s.head = s.blocks * s.block;
     /* queries, scores, weights, sums, and for each row the highest score, the sum of weights and what is kept */
     s.own = ROWS * ((size_t)s.key * s.bytes + KEYS * 4 + KEYS * s.bytes + s.value * 4 + 3 * 4);
     s.own = (s.own + 63) / 64 * 64;
@@ -51,7 +55,8 @@ static int heads_at_once(const Attention *a, const Sizes *s) {
 /* Bytes of `Attention.scratch`. */
 EXPORT int64_t FORM(headstart_attention_scratch)(const Attention *a) {
     const Sizes s = sizes(a);
-    return (int64_t)(heads_at_once(a, &s) * s.head + omp_get_max_threads() * s.own + 64);
+    const size_t threads = omp_get_max_threads(), packed = s.tiles == 1 ? threads * s.block : heads_at_once(a, &s) * s.head;
+    return (int64_t)(packed + threads * s.own + 64);
 }
 
 /* The widest way there is here for numbers of a type. */
@@ -167,7 +172,7 @@ static void pack(const Attention *a, const Sizes *s, int kv_head, int block, cha
         return;
     }
 #endif
-    if (count < KEYS || s->key != a->key_dim || s->value != a->value_dim) memset(keys, 0, s->key_block + s->value_block);
+    if (count < KEYS || s->key != a->key_dim || s->value != a->value_dim) memset(keys, 0, s->block);
     if (a->is_bf16) {
         pack_keys(a, s, key, count, (float *)keys, 1);
         pack_values(a, value, count, values, 1);
@@ -195,9 +200,10 @@ static Tile begin_tile(const Attention *a, const Sizes *s, int kv_head, int firs
     t.kept = t.total + ROWS;
     t.queries = (char *)(t.kept + ROWS);
     t.weights = t.queries + ROWS * s->key * s->bytes;
-    memset(t.sums, 0, sizeof(float) * ROWS * s->value);
-    memset(t.queries, 0, (size_t)ROWS * s->key * s->bytes);
-    memset(t.weights, 0, (size_t)ROWS * KEYS * s->bytes);
+    const size_t used = whole(t.rows, LEAST_ROWS);
+    memset(t.sums, 0, sizeof(float) * used * s->value);
+    memset(t.queries, 0, used * s->key * s->bytes);
+    memset(t.weights, 0, used * KEYS * s->bytes);
     for (int row = 0; row < t.rows; row++) {
         const int head = kv_head * s->group + (first + row) % s->group;
         const size_t at = (first + row) / s->group * a->query_row + head * a->query_head;
@@ -262,29 +268,50 @@ static void end_tile(const Attention *a, const Sizes *s, int kv_head, const Tile
     }
 }
 
-/* out `[rows, heads, value_dim]`. A part of the KV heads at a time: first their keys and values are packed, then read. */
+/* The only tile of a KV head: each block is packed where it is read at once. */
+static void attend_alone(const Attention *a, const Sizes *s, int kv_head, char *packed, char *own) {
+    Tile t = begin_tile(a, s, kv_head, 0, own);
+    for (int block = 0; block < s->blocks; block++)
+        if (is_seen(a, s, &t, block)) {
+            pack(a, s, kv_head, block, packed);
+            attend_block(a, s, &t, block, packed);
+        }
+    end_tile(a, s, kv_head, &t);
+}
+
+/* One of several tiles, which all read the same packed blocks. */
+static void attend_packed(const Attention *a, const Sizes *s, int kv_head, int tile, const char *packed, char *own) {
+    Tile t = begin_tile(a, s, kv_head, tile * ROWS, own);
+    for (int block = 0; block < s->blocks; block++, packed += s->block)
+        if (is_seen(a, s, &t, block)) attend_block(a, s, &t, block, packed);
+    end_tile(a, s, kv_head, &t);
+}
+
+/* out `[rows, heads, value_dim]`. Where there are several tiles of a KV head, a part of the KV heads at a time: first
+   their keys and values are packed, then read. */
 EXPORT void FORM(headstart_attend)(const Attention *a) {
     const Sizes s = sizes(a);
-    const int at_once = heads_at_once(a, &s), tiles = (a->rows * s.group + ROWS - 1) / ROWS;
-    char *packed = (char *)(((uintptr_t)a->scratch + 63) / 64 * 64), *owns = packed + at_once * s.head;
+    const int at_once = s.tiles == 1 ? a->kv_heads : heads_at_once(a, &s);
+    char *packed = (char *)(((uintptr_t)a->scratch + 63) / 64 * 64);
+    char *owns = packed + (s.tiles == 1 ? omp_get_max_threads() * s.block : at_once * s.head);
 #pragma omp parallel
     {
-        char *own = owns + omp_get_thread_num() * s.own;
+        const int thread = omp_get_thread_num();
+        char *own = owns + thread * s.own;
         begin_tiles(a->kind);
-        for (int start = 0; start < a->kv_heads; start += at_once) {
+        if (s.tiles == 1)
+#pragma omp for schedule(dynamic, 1)
+            for (int kv_head = 0; kv_head < a->kv_heads; kv_head++)
+                attend_alone(a, &s, kv_head, packed + thread * s.block, own);
+        for (int start = 0; s.tiles > 1 && start < a->kv_heads; start += at_once) {
             const int heads = a->kv_heads - start < at_once ? a->kv_heads - start : at_once;
 #pragma omp for schedule(static)
             for (int unit = 0; unit < heads * s.blocks; unit++)
-                pack(a, &s, start + unit / s.blocks, unit % s.blocks,
-                     packed + unit / s.blocks * s.head + unit % s.blocks * (s.key_block + s.value_block));
+                pack(a, &s, start + unit / s.blocks, unit % s.blocks, packed + unit * s.block);
 #pragma omp for schedule(dynamic, 1)
-            for (int unit = 0; unit < heads * tiles; unit++) {
-                const int kv_head = unit % heads, number = tiles - 1 - unit / heads; /* the longest first */
-                Tile t = begin_tile(a, &s, start + kv_head, number * ROWS, own);
-                const char *blocks = packed + kv_head * s.head;
-                for (int block = 0; block < s.blocks; block++, blocks += s.key_block + s.value_block)
-                    if (is_seen(a, &s, &t, block)) attend_block(a, &s, &t, block, blocks);
-                end_tile(a, &s, start + kv_head, &t);
+            for (int unit = 0; unit < heads * s.tiles; unit++) {
+                const int kv_head = unit % heads, tile = s.tiles - 1 - unit / heads; /* the longest first */
+                attend_packed(a, &s, start + kv_head, tile, packed + kv_head * s.head, own);
             }
         }
         end_tiles(a->kind);

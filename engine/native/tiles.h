@@ -109,38 +109,44 @@ TILE_OF_8(tile_pairs, PAIRS, int32_t, PAIR_STEP)
 /* gcc does not know that these instructions read memory: what was written before must be there. */
 #define WRITTEN __asm__ volatile("" : : : "memory")
 
-/* `rows` is rounded up to a multiple of 32: four sums of 16 x 16 at a time. `depth` counts pairs. */
+/* `rows` is rounded up to a multiple of 16: up to four sums of 16 x 16 at a time. `depth` counts pairs. */
 TILES static void tile_amx(const int32_t *a, int a_row, int rows, int depth, const int32_t *b, int columns, float *c, int adds) {
     WRITTEN;
     for (int column = 0; column < columns; column += 2 * COLUMNS, b += (size_t)depth * 2 * COLUMNS)
         for (int row = 0; row < rows; row += 32) {
             float *own = c + (size_t)row * columns + column, *below = own + (size_t)16 * columns;
             const int32_t *upper = a + (size_t)row * a_row, *lower = upper + (size_t)16 * a_row;
+            const int has_lower = row + 16 < rows;
+            _tile_zero(0);
+            _tile_zero(1);
+            _tile_zero(2);
+            _tile_zero(3);
             if (adds) {
                 _tile_loadd(0, own, 4 * columns);
                 _tile_loadd(1, own + 16, 4 * columns);
+            }
+            if (adds && has_lower) {
                 _tile_loadd(2, below, 4 * columns);
                 _tile_loadd(3, below + 16, 4 * columns);
-            } else {
-                _tile_zero(0);
-                _tile_zero(1);
-                _tile_zero(2);
-                _tile_zero(3);
             }
             for (int k = 0; k < depth; k += 16) {
                 _tile_loadd(4, upper + k, 4 * a_row);
-                _tile_loadd(5, lower + k, 4 * a_row);
                 _tile_loadd(6, b + (size_t)k * COLUMNS, 64);
                 _tile_loadd(7, b + (size_t)(depth + k) * COLUMNS, 64);
                 _tile_dpbf16ps(0, 4, 6);
                 _tile_dpbf16ps(1, 4, 7);
-                _tile_dpbf16ps(2, 5, 6);
-                _tile_dpbf16ps(3, 5, 7);
+                if (has_lower) {
+                    _tile_loadd(5, lower + k, 4 * a_row);
+                    _tile_dpbf16ps(2, 5, 6);
+                    _tile_dpbf16ps(3, 5, 7);
+                }
             }
             _tile_stored(0, own, 4 * columns);
             _tile_stored(1, own + 16, 4 * columns);
-            _tile_stored(2, below, 4 * columns);
-            _tile_stored(3, below + 16, 4 * columns);
+            if (has_lower) {
+                _tile_stored(2, below, 4 * columns);
+                _tile_stored(3, below + 16, 4 * columns);
+            }
         }
 }
 
