@@ -16,6 +16,9 @@ from engine.native import library as native_library
 MOST = 64
 """Rows at once."""
 
+AMX = 3
+"""As in `engine/native/tiles.h`. Without these registers a library's own products are faster."""
+
 EVEN = 32
 """Rows and columns of a matrix are multiples of it."""
 
@@ -38,7 +41,7 @@ def _way() -> int:
     if library is None or torch.backends.cpu.get_cpu_capability() != "AVX512":
         return 0
     widest = int(library.headstart_widest(True))
-    return widest if widest > 1 else 0
+    return widest if widest == AMX else 0
 
 
 def multiply_few(rows: Tensor, matrix: Tensor, part: int, out: Tensor) -> None:
