@@ -17,7 +17,7 @@ MOST = 64
 """Rows at once."""
 
 AMX = 3
-"""As in `engine/native/tiles.h`. Without these registers a library's own products are faster."""
+"""As in `engine/native/tiles.h`. In the other ways few rows take longer than the library's own product."""
 
 EVEN = 32
 """Rows and columns of a matrix are multiples of it."""
@@ -49,6 +49,9 @@ def multiply_few(rows: Tensor, matrix: Tensor, part: int, out: Tensor) -> None:
     column are summed up by themselves, and then the sums."""
     library = native_library.library()
     assert library is not None
+    assert out.is_contiguous()
+    assert 0 < len(rows) <= MOST
+    rows = rows.contiguous()
     count, columns = rows.shape
     scratch = torch.empty(2 * MOST * columns + 64, dtype=torch.uint8)
     library.headstart_multiply_few(

@@ -57,7 +57,8 @@ def multiply(rows: Tensor, matrix: Tensor, bias: Tensor | None = None) -> Tensor
     for the same one with zeros around it; elsewhere this is torch's product.
     """
     if counts := counts_for(matrix, bias):
-        return _by_counts(rows, matrix, bias, counts, known_parts.get(_key(matrix, bias), 0))
+        can_few = rows.dtype is matrix.dtype and few_rows.can_multiply(matrix)
+        return _by_counts(rows, matrix, bias, counts, known_parts.get(_key(matrix, bias), 0) if can_few else 0)
     if matrix.device.type == "cpu" and (matrix.shape[0] % EVEN or matrix.shape[1] % EVEN):
         bias = None if bias is None else evened(bias, 1)
         return multiply(evened(rows, 1), evened(matrix, 2), bias)[:, : matrix.shape[1]]

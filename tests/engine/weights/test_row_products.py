@@ -47,6 +47,19 @@ def test_a_row_is_the_same_bits_in_any_number_of_rows(
             assert torch.equal(multiply(rows[start : start + count], matrix, bias), whole[start : start + count])
 
 
+@torch.inference_mode()
+def test_where_rows_and_matrix_lie_in_memory_changes_no_bit() -> None:
+    matrix, rows = torch.randn(960, 576).bfloat16(), torch.randn(20, 576).bfloat16()
+    found = multiply(rows, matrix.t())
+    torch.testing.assert_close(found, rows @ matrix.t(), atol=0.5, rtol=0.02)
+    apart, wider = torch.stack([rows, rows], -1)[..., 0], torch.cat([matrix, matrix], 1)[:, :576]
+    assert torch.equal(multiply(apart, matrix.t()), found)
+    assert torch.equal(multiply(apart[1:], matrix.t()), found[1:])
+    torch.testing.assert_close(multiply(rows, wider.t()), found, atol=0.5, rtol=0.02)
+    with pytest.raises(RuntimeError):
+        multiply(rows.float(), matrix.t())
+
+
 @pytest.mark.parametrize(
     ("is_like_measure", "counts"),
     [
