@@ -33,8 +33,8 @@ REST_EVERY_MS = 500
 """While nothing is asked for: the engine works on, and says what it settled, wrote to disk, or could not."""
 SOON_EVERY_MS = 15
 """While a first word is foreseen at once."""
-HELD_S = 0.08
-"""So long at most what comes before that word waits for it."""
+HELD_S = 0.12
+"""So long at most what comes before that word waits for it: nobody sees the difference."""
 DRAIN_FOR_S = 0.008
 
 CacheCommand = Literal[
@@ -65,7 +65,7 @@ class Bridge(QObject):
     the signal `aside` only, so that no conversation and no total hears of it.
 
     Where the first word of an answer is foreseen at once, what comes before it (what was matched, how far the prompt is
-    read) waits for it, for 80 ms at most: to show it would take a processor from the engine, and put that word off.
+    read) waits for it, for a moment at most: to show it would take a processor from the engine, and put that word off.
 
     A choice of thinking that the loaded model does not know, because it was made for another one, is left out of what
     is asked of it.

@@ -3,13 +3,12 @@ other settings of the chat template."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from app.chat.ahead import REST_MS, WRITING_REST_MS, Reader, alternatives, later
+from app.chat.ahead import REST_MS, WRITING_REST_MS, Reader, alternatives, certain_part, later
 from app.chat.attached import Attached
 from app.chat.branch import Branch
 from app.chat.bridge import Bridge
@@ -179,9 +178,9 @@ class Cost(QObject):
         if self._known is None or self._edited:
             return False
         draft, preview = self._known
-        kept = draft if text.startswith(draft) else os.path.commonprefix((draft, text))
+        kept = draft if text.startswith(draft) else certain_part(draft)
         is_near = preview.computed_tokens <= SOON_TOKENS and preview.seconds <= SOON_S and not preview.is_elsewhere
-        return is_near and len(text) - len(kept) <= SOON_CHARACTERS
+        return is_near and text.startswith(kept) and len(text) - len(kept) <= SOON_CHARACTERS
 
     def draft_sent(self) -> None:
         """The draft is no longer one."""

@@ -53,8 +53,8 @@ class Presenter(QObject):
         self._session = session
         self._support_prompt = support_prompt
         self._shown_id = 0
-        self._postponed = Postponed(self)
-        window.transcript.catch_up = self._postponed.draw_now
+        self.postponed = Postponed(self)
+        window.transcript.catch_up = self.postponed.draw_now
         self._is_sending = self._has_failed = False
         self._progress: tuple[int, Prefill] | None = None  # how far the prompt of the answer with this id is read
         self._left_text = ""  # what was written in the conversation that was in view before
@@ -70,7 +70,7 @@ class Presenter(QObject):
         self._tour = Tour(session, support_prompt, self.set_system_prompt, self._send_for_tour, self._offer_next, self)
         self._search = ListSearch(filing.search, self)
         self._search.found.connect(self._on_found)
-        window.closing.connect(self._postponed.draw_now)
+        window.closing.connect(self.postponed.draw_now)
         window.closing.connect(self._search.stop)
         window.closing.connect(self._keep_draft)
         window.closing.connect(self._anew.stop)
@@ -227,12 +227,12 @@ class Presenter(QObject):
     # What the session reports
 
     def _draw(self, draw: Callable[[], None]) -> None:
-        """Draw something of the conversation in view. What sending a question adds there waits for the first word of its
-        answer where that is foreseen at once; everything else is drawn now, behind what waits."""
+        """Draw something of the conversation in view. What sending a question adds there waits for the first word of
+        its answer where that is foreseen at once; everything else is drawn now, behind what waits."""
         if self._is_sending and self._session.is_word_soon:
-            self._postponed.put_off(draw)
+            self.postponed.put_off(draw)
         else:
-            self._postponed.draw_now()
+            self.postponed.draw_now()
             draw()
 
     def _on_conversation(self, conversation: Conversation) -> None:

@@ -146,3 +146,32 @@ def test_a_failed_preview_is_quiet(desk: Desk) -> None:
     desk.engine.inject(Failed(preview.request_id, "too long"))
     desk.drain()
     assert desk.said == []
+
+
+def test_a_word_is_foreseen_once_nearly_all_of_its_prompt_is_known_to_be_cached(desk: Desk) -> None:
+    cost = desk.session.cost
+    desk.session.set_system_prompt("Be brief. " * 100)
+    desk.session.send("Hi")
+    desk.play()
+    assert not cost.is_word_soon("And?"), "nothing was counted yet"
+    cost.draft_changed("And?")
+    assert not cost.is_word_soon("And?")
+    rest(desk)
+    assert cost.is_word_soon("And?")
+    assert cost.is_word_soon("And when?")
+    assert not cost.is_word_soon("And when? " * 10), "too much was typed since then"
+    desk.session.use_cache = False
+    assert not cost.is_word_soon("And?")
+    rest(desk)
+    assert not cost.is_word_soon("And?"), "all of it is read again"
+
+
+def test_no_word_is_foreseen_in_place_of_another_one(desk: Desk) -> None:
+    desk.session.send("Hi")
+    desk.play()
+    question = desk.session.messages[0].id
+    desk.session.cost.draft_changed("Hello", question)
+    rest(desk)
+    assert not desk.session.cost.is_word_soon("Hello")
+    desk.session.cost.draft_changed("Hello", None)
+    assert not desk.session.cost.is_word_soon("Hello"), "that was counted for another place"
