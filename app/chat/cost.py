@@ -15,11 +15,12 @@ from app.chat.bridge import Bridge
 from app.documents import Attachment
 from app.history.records import repair_text
 from app.placeholders import Cure, Values, names_in
-from engine import HeadstartError, ModelInfo, Preview, Request, TemplateSettings
+from engine import HeadstartError, ModelInfo, Preview, Request, TemplateSettings, TurnStats
 
-SOON_TOKENS, SOON_CHARACTERS, SOON_S = 32, 64, 0.2
+SOON_TOKENS, SOON_CHARACTERS, SOON_S = 32, 64, 0.15
 """A first word is foreseen at once where so few tokens are left to read, so little was typed since they were counted,
-and reading them takes no longer."""
+and it takes no longer: neither by the estimate, which says little of so few tokens, nor by the newest of such answers.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +147,7 @@ class Cost(QObject):
         self._attached = attached
         self._draft = self._read = ""
         self._edited = self._considered = 0  # ids of questions, 0 for none
+        self._word_took_s = 0.0
         self._known: tuple[str, Preview] | None = None  # the draft that was previewed last, and its preview
         self._prompt: tuple[str, tuple[Cure, ...]] | None = None
         self._templates: tuple[TemplateSettings, ...] = ()
@@ -179,8 +181,16 @@ class Cost(QObject):
             return False
         draft, preview = self._known
         kept = draft if text.startswith(draft) else certain_part(draft)
-        is_near = preview.computed_tokens <= SOON_TOKENS and preview.seconds <= SOON_S and not preview.is_elsewhere
-        return is_near and text.startswith(kept) and len(text) - len(kept) <= SOON_CHARACTERS
+        is_near = preview.computed_tokens <= SOON_TOKENS and not preview.is_elsewhere
+        is_fast = max(preview.seconds, self._word_took_s) <= SOON_S
+        return is_near and is_fast and text.startswith(kept) and len(text) - len(kept) <= SOON_CHARACTERS
+
+    def note_answer(self, stats: TurnStats | None) -> None:
+        """An answer with these figures has ended; None: another model answers from now on."""
+        if stats is None:
+            self._word_took_s = 0.0
+        elif stats.ttft_s is not None and stats.computed_tokens <= SOON_TOKENS:
+            self._word_took_s = stats.ttft_s
 
     def draft_sent(self) -> None:
         """The draft is no longer one."""

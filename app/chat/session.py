@@ -546,6 +546,8 @@ class Session(QObject):
         return self.answers.turn_of(self.conversation.id)
 
     def _on_ended(self, turn: Turn, message: StoredMessage, kept: bool) -> None:
+        if turn.stats is not None:
+            self.cost.note_answer(turn.stats)
         if turn.answer.conversation_id != self.conversation.id:
             return
         if kept:
@@ -567,6 +569,7 @@ class Session(QObject):
 
     def _on_model(self, model: ModelInfo | None) -> None:
         """Conversations that began while this model was loading begin with the sampling that is for it, too."""
+        self.cost.note_answer(None)
         for turn in self.answers.turns():
             number = turn.answer.conversation_id
             if number in self._begun_alike and self.answers.is_queued(turn):
