@@ -171,7 +171,7 @@ class Answers(QObject):
 
     def _submit_queued(self) -> None:
         for turn in self._queued:
-            turn.request_id = self._bridge.submit(turn.request)
+            turn.request_id = self._bridge.submit(turn.request, is_soon=turn.is_soon)
             self._running[turn.request_id] = turn
         self._queued.clear()
 

@@ -31,6 +31,10 @@ from engine import (
 DRAIN_EVERY_MS = 60
 REST_EVERY_MS = 500
 """While nothing is asked for: the engine works on, and says what it settled, wrote to disk, or could not."""
+SOON_EVERY_MS = 15
+"""While a first word is foreseen at once."""
+HELD_S = 0.12
+"""So long at most what comes before that word waits for it: nobody sees the difference."""
 DRAIN_FOR_S = 0.008
 
 CacheCommand = Literal[
@@ -44,6 +48,8 @@ CacheCommand = Literal[
     "drop_prefix",
 ]
 """The methods of EnginePort that answer with a CacheView instead of an id."""
+_FROM_FIRST_WORD = (TextDelta, TurnStats, Finished, Failed)
+"""What comes of an answer with its first word, or in place of it."""
 _NEWEST_COUNTS = (Loading, Prefill, TurnStats)
 
 
@@ -57,6 +63,9 @@ class Bridge(QObject):
     Signals, each with one event of engine/events.py: loading, loaded, matched, prefill, text, stats, cache_view,
     preview, finished, failed. What a request brings that was submitted `aside` (its cache views apart) comes through
     the signal `aside` only, so that no conversation and no total hears of it.
+
+    Where the first word of an answer is foreseen at once, what comes before it (what was matched, how far the prompt is
+    read) waits for it, for a moment at most: to show it would take a processor from the engine, and put that word off.
 
     A choice of thinking that the loaded model does not know, because it was made for another one, is left out of what
     is asked of it.
@@ -91,6 +100,7 @@ class Bridge(QObject):
         self._thinking: tuple[str, ...] = ()  # what the loaded model lets one choose
         self._told: deque[Callable[[CacheView], object] | None] = deque()
         self._ready: deque[Event] = deque()
+        self._soon: tuple[int, float] | None = None  # whose first word is foreseen at once, and until when it holds
         self.timer = QTimer(self)
         self.timer.timeout.connect(self.drain)
         self._signals = {
@@ -120,9 +130,11 @@ class Bridge(QObject):
         """Load a model; ends with `loaded` or `failed`."""
         return self._expect(self._engine.load(spec))
 
-    def submit(self, request: Request) -> int:
-        """Have a request answered; ends with `finished` or `failed`."""
-        return self._expect(self._engine.submit(self._addressed(request)))
+    def submit(self, request: Request, *, is_soon: bool = False) -> int:
+        """Have a request answered; ends with `finished` or `failed`. `is_soon`: its first word is foreseen at once."""
+        request_id = self._engine.submit(self._addressed(request))
+        self._soon = (request_id, self._clock() + HELD_S) if is_soon else None
+        return self._expect(request_id)
 
     def submit_aside(self, request: Request) -> int:
         """As `submit`, for a request that is no turn of a conversation; all it brings comes through `aside`."""
@@ -166,12 +178,15 @@ class Bridge(QObject):
         self._ahead.clear()
         self._ready.clear()
         self._told.clear()
+        self._soon = None
         return self._engine.close()
 
     def drain(self) -> None:
         """Take what the engine has to say now and emit it. The timer calls this; a test may."""
         # A slot may run an event loop of its own (a dialog): events then wait in `_ready`, and their order holds.
         self._ready.extend(merge(self._take()))
+        if self._is_held():
+            return
         while self._ready:
             self._emit(self._ready.popleft())
         if not (self.busy or self.is_reading_ahead) and self.timer.isActive():  # a slot may have closed us
@@ -194,6 +209,18 @@ class Bridge(QObject):
             if self._clock() >= until:
                 break
         return taken
+
+    def _is_held(self) -> bool:
+        """Whether a first word is foreseen at once, and is not there yet."""
+        if self._soon is None:
+            return False
+        request_id, until = self._soon
+        is_there = any(event.request_id == request_id and isinstance(event, _FROM_FIRST_WORD) for event in self._ready)
+        if not is_there and self._clock() < until:
+            return True
+        self._soon = None
+        self._poll_every(DRAIN_EVERY_MS)
+        return False
 
     def _emit(self, event: Event) -> None:
         then = None
@@ -219,6 +246,7 @@ class Bridge(QObject):
 
     def _poll_every(self, milliseconds: int) -> None:
         """At another pace only: to set the same again would put the next look off."""
+        milliseconds = milliseconds if self._soon is None else SOON_EVERY_MS
         if not self._is_closed and (not self.timer.isActive() or self.timer.interval() != milliseconds):
             self.timer.start(milliseconds)
 

@@ -8,14 +8,19 @@ from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from app.chat.ahead import REST_MS, WRITING_REST_MS, Reader, alternatives, later
+from app.chat.ahead import REST_MS, WRITING_REST_MS, Reader, alternatives, certain_part, later
 from app.chat.attached import Attached
 from app.chat.branch import Branch
 from app.chat.bridge import Bridge
 from app.documents import Attachment
 from app.history.records import repair_text
 from app.placeholders import Cure, Values, names_in
-from engine import HeadstartError, ModelInfo, Preview, Request, TemplateSettings
+from engine import HeadstartError, ModelInfo, Preview, Request, TemplateSettings, TurnStats
+
+SOON_TOKENS, SOON_CHARACTERS, SOON_S = 32, 64, 0.15
+"""A first word is foreseen at once where so few tokens are left to read, so little was typed since they were counted,
+and it takes no longer: neither by the estimate, which says little of so few tokens, nor by the newest of such answers.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,17 +145,19 @@ class Cost(QObject):
         super().__init__(parent)
         self._outlook = outlook
         self._attached = attached
-        self._draft = ""
+        self._draft = self._read = ""
         self._edited = self._considered = 0  # ids of questions, 0 for none
+        self._word_took_s = 0.0
+        self._known: tuple[str, Preview] | None = None  # the draft that was previewed last, and its preview
         self._prompt: tuple[str, tuple[Cure, ...]] | None = None
         self._templates: tuple[TemplateSettings, ...] = ()
-        self.draft = Previewer(bridge, self._draft_request, self.draft_previewed.emit, self)
+        self.draft = Previewer(bridge, self._draft_request, self._on_draft_previewed, self)
         self.edit = Previewer(bridge, self._edit_request, self._on_edit_previewed, self)
         self.prompt = Previewer(bridge, self._prompt_request, self.prompt_previewed.emit, self)
         self.template = Previewer(bridge, self._template_requests, self._on_template_previewed, self)
         self.files = Previewer(bridge, self._files_requests, self.files_previewed.emit, self)
         self._may_read_ahead = may_read_ahead
-        said = (self.reading_ahead.emit, self.draft_previewed.emit)
+        said = (self.reading_ahead.emit, self._on_draft_read)
         self.reader = Reader(bridge, self._draft_alternatives, *said, parent=self)
         told = self.prompt_previewed.emit
         self.prompt_reader = Reader(bridge, self._prompt_alternatives, ready=told, parent=self, rest_ms=WRITING_REST_MS)
@@ -160,14 +167,34 @@ class Cost(QObject):
     def draft_changed(self, text: str, edited: int | None = None) -> None:
         """This text would be sent now, in place of the question `edited` or as a new one."""
         if (text, edited or 0) != (self._draft, self._edited):
+            if (edited or 0) != self._edited:
+                self._known = None
             self._draft, self._edited = text, edited or 0
             self._preview()
             if self._outlook():
                 self.reader.text_changed(text, edited)
 
+    def is_word_soon(self, text: str) -> bool:
+        """Whether nearly all is cached of what sending this text would ask now, as a new question, so that an answer
+        begins at once. Only where that is known, of this text or of one that it goes on with."""
+        if self._known is None or self._edited:
+            return False
+        draft, preview = self._known
+        kept = draft if text.startswith(draft) else certain_part(draft)
+        is_near = preview.computed_tokens <= SOON_TOKENS and not preview.is_elsewhere
+        is_fast = max(preview.seconds, self._word_took_s) <= SOON_S
+        return is_near and is_fast and text.startswith(kept) and len(text) - len(kept) <= SOON_CHARACTERS
+
+    def note_answer(self, stats: TurnStats | None) -> None:
+        """An answer with these figures has ended; None: another model answers from now on."""
+        if stats is None:
+            self._word_took_s = 0.0
+        elif stats.ttft_s is not None and stats.computed_tokens <= SOON_TOKENS:
+            self._word_took_s = stats.ttft_s
+
     def draft_sent(self) -> None:
         """The draft is no longer one."""
-        self._draft, self._edited = "", 0
+        self._draft, self._edited, self._known = "", 0, None
         self.drop()
 
     def consider_edit(self, message_id: int | None) -> None:
@@ -192,6 +219,7 @@ class Cost(QObject):
 
     def refresh(self, change: object = None) -> None:
         """Something changed that the cost depends on."""
+        self._known = None
         self._preview()
         if self._outlook():
             self.reader.schedule()
@@ -243,6 +271,7 @@ class Cost(QObject):
             branch = outlook.branch.before(self._edited) if self._edited else outlook.branch
         except HeadstartError:  # the question that is being edited left the view
             return []
+        self._read = self._draft
         return outlook.alternatives(branch, self._draft, self._draft_files())
 
     def _prompt_alternatives(self) -> list[Request]:
@@ -285,6 +314,14 @@ class Cost(QObject):
             return outlook.request(before, self._draft, self._draft_files() if files is None else files)
         except HeadstartError:  # the question that is being edited left the view
             return None
+
+    def _on_draft_previewed(self, preview: Preview) -> None:
+        self._known = self._draft, preview  # it did not change since it was asked about
+        self.draft_previewed.emit(preview)
+
+    def _on_draft_read(self, preview: Preview) -> None:
+        self._known = self._read, preview
+        self.draft_previewed.emit(preview)
 
     def _on_template_previewed(self, now: Preview, *others: Preview) -> None:
         self.template_previewed.emit(now, dict(zip(self._templates, others, strict=True)))

@@ -137,6 +137,13 @@ class Session(QObject):
         return self._turn_in_view() is not None
 
     @property
+    def is_word_soon(self) -> bool:
+        """Whether the answer in view was just asked for, and its first word was foreseen at once: the engine is on its
+        last few tokens, so that what can wait for that word should."""
+        turn = self._turn_in_view()
+        return turn is not None and turn.is_soon and turn.phase == "waiting"
+
+    @property
     def model(self) -> ModelInfo | None:
         """The model that answers, None while there is none."""
         return self.answers.model
@@ -462,6 +469,7 @@ class Session(QObject):
         if not text.strip():
             return False
         asked_at, values = time.perf_counter(), self._values()
+        is_soon = edited is None and self._foresees_word(text)
         try:
             self.refuse_if_not_ready()
             branch, files, before = find_branch(), self.attached.files(edited), self.conversation.id
@@ -478,10 +486,15 @@ class Session(QObject):
             self.conversation_begun.emit(conversation.id)
         branch.conversation = conversation
         request = branch.with_messages(question).request(self.use_cache, values, keep_room=self._keeps_room)
-        self._submit(Turn(answer, request, question.id), asked_at)
+        self._submit(Turn(answer, request, question.id, is_soon=is_soon), asked_at)
         self._draw(branch, question, answer)
         self.attached.sent(before, edited)
         return True
+
+    def _foresees_word(self, text: str) -> bool:
+        """Whether the first word that answers this question is to be expected at once."""
+        is_free = self._is_read_here(self.conversation.id) and not (self.answers.loading or self.answers.is_answering)
+        return is_free and self.cost.is_word_soon(text)
 
     def resume(self, turn: Turn, asked_at: float) -> None:
         """Give the engine a turn that goes on with the answer at the end of the branch in view."""
@@ -533,6 +546,8 @@ class Session(QObject):
         return self.answers.turn_of(self.conversation.id)
 
     def _on_ended(self, turn: Turn, message: StoredMessage, kept: bool) -> None:
+        if turn.stats is not None:
+            self.cost.note_answer(turn.stats)
         if turn.answer.conversation_id != self.conversation.id:
             return
         if kept:
@@ -554,6 +569,7 @@ class Session(QObject):
 
     def _on_model(self, model: ModelInfo | None) -> None:
         """Conversations that began while this model was loading begin with the sampling that is for it, too."""
+        self.cost.note_answer(None)
         for turn in self.answers.turns():
             number = turn.answer.conversation_id
             if number in self._begun_alike and self.answers.is_queued(turn):

@@ -25,7 +25,7 @@ class Turn:
     `leaf_if_empty` is the message the branch ends at again when nothing gets written. `unsaved` says that text came
     after the last save. `before` is the answer as it was when it was cut off, where it goes on now; what was written
     then stands at the start of `pieces`, `thought_pieces` and `ids`, the tokens so far. `is_refused`: the engine would
-    not answer this question however often it is asked.
+    not answer this question however often it is asked. `is_soon`: its first word was foreseen at once.
     """
 
     answer: StoredMessage
@@ -41,6 +41,7 @@ class Turn:
     stats: TurnStats | None = None
     unsaved: bool = False
     is_refused: bool = False
+    is_soon: bool = False
 
     @classmethod
     def going_on(cls, answer: StoredMessage, request: Request) -> Turn:

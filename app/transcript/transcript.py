@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from time import perf_counter
 
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, QTimer, Signal
@@ -37,6 +37,9 @@ class Transcript(QScrollArea):
     written below or built above. A message takes about 10 ms to build, so that what is above the newest few is built
     piece by piece between the events of the window. What asks for a message that is due has it built at once.
 
+    What was just sent may be added a moment later than it is known: `catch_up` is called before anything is asked about
+    the messages at the end, and adds them.
+
     Signals: were_built(messages) with those that a conversation is shown with, and with each piece built above them.
     """
 
@@ -50,6 +53,7 @@ class Transcript(QScrollArea):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setAccessibleName(tr("Conversation"))
         self.wishes = Wishes(self)
+        self.catch_up: Callable[[], object] = lambda: None
         self._earlier: list[MessageContent] = []
         self._due = 0  # so many at the end of `_earlier` are built next, by the timer
         self._timer = QTimer(self)
@@ -104,6 +108,7 @@ class Transcript(QScrollArea):
     @property
     def messages(self) -> tuple[MessageWidget, ...]:
         """The messages, oldest first, without those that wait to be scrolled to. Those that are due are built now."""
+        self.catch_up()
         self._build(self._due)
         return tuple(self._messages)
 
@@ -115,10 +120,12 @@ class Transcript(QScrollArea):
     @property
     def newest(self) -> MessageWidget | None:
         """The last message."""
+        self.catch_up()
         return self._messages[-1] if self._messages else None
 
     def show_messages(self, contents: Sequence[MessageContent]) -> None:
         """Show another conversation, at its end, or another branch, whose common start stays as and where it is."""
+        self.catch_up()
         kept = self._count_kept(contents)
         self._drop(kept)
         if kept:
@@ -176,6 +183,7 @@ class Transcript(QScrollArea):
 
     def message(self, message_id: int) -> MessageWidget | None:
         """The message with this id, when it is built or due."""
+        self.catch_up()
         place = self._place_among_earlier(message_id)
         if place is not None and place >= len(self._earlier) - self._due:
             self._build(len(self._earlier) - place)
@@ -266,6 +274,7 @@ class Transcript(QScrollArea):
         self.were_built.emit(built)
 
     def focusNextPrevChild(self, next: bool) -> bool:
+        self.catch_up()
         self._build(self._due)  # the Tab key leaves no message out
         return super().focusNextPrevChild(next)
 

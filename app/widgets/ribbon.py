@@ -86,6 +86,8 @@ class Ribbon(QWidget):
     def show_preview(self, preview: Preview | None, *, read_tokens: int | None = None) -> None:
         """Show this prompt, None for nothing. While it is read, its first `read_tokens` are remembered or read by
         now."""
+        if preview is self._preview and read_tokens == self._read_tokens:  # nothing is laid out and painted for that
+            return
         if read_tokens != self._read_tokens:
             self._fill_up_to(read_tokens, is_whole=preview is not None and read_tokens == preview.prompt_tokens)
         self._preview, self._read_tokens = preview, read_tokens

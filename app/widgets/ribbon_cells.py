@@ -52,10 +52,10 @@ def cells(preview: Preview, room: int) -> list[Cell]:
     blocks = math.ceil(preview.prompt_tokens / BLOCK_TOKENS)
     unit = BLOCK_TOKENS * max(1, math.ceil(blocks / (room - FREE_CELLS)))
     end = min(room * unit, max(preview.prompt_tokens, preview.context_length))
-    made = []
+    made, states = [], list(stretches(preview))
     for start in range(0, end, unit):
         last = min(start + unit, end)
-        parts = tuple((state, min(b, last) - max(a, start)) for state, a, b in stretches(preview))
+        parts = tuple((state, min(b, last) - max(a, start)) for state, a, b in states)
         made.append(Cell(start, last, tuple((state, count) for state, count in parts if count > 0)))
     return made
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from PySide6.QtCore import QObject, QTimer
 
@@ -18,6 +19,7 @@ from app.language import tr
 from app.placeholders import Cure
 from app.sidebar.list_search import ListSearch
 from app.transcript.message import Answer, MessageContent
+from app.window.postponed import Postponed
 from app.window.reuse_presenter import ReusePresenter
 from app.window.tour import Tour
 from app.window.window import Window
@@ -51,6 +53,8 @@ class Presenter(QObject):
         self._session = session
         self._support_prompt = support_prompt
         self._shown_id = 0
+        self.postponed = Postponed(self)
+        window.transcript.catch_up = self.postponed.draw_now
         self._is_sending = self._has_failed = False
         self._progress: tuple[int, Prefill] | None = None  # how far the prompt of the answer with this id is read
         self._left_text = ""  # what was written in the conversation that was in view before
@@ -66,6 +70,7 @@ class Presenter(QObject):
         self._tour = Tour(session, support_prompt, self.set_system_prompt, self._send_for_tour, self._offer_next, self)
         self._search = ListSearch(filing.search, self)
         self._search.found.connect(self._on_found)
+        window.closing.connect(self.postponed.draw_now)
         window.closing.connect(self._search.stop)
         window.closing.connect(self._keep_draft)
         window.closing.connect(self._anew.stop)
@@ -221,13 +226,28 @@ class Presenter(QObject):
 
     # What the session reports
 
+    def _draw(self, draw: Callable[[], None]) -> None:
+        """Draw something of the conversation in view. What sending a question adds there waits for the first word of
+        its answer where that is foreseen at once; everything else is drawn now, behind what waits."""
+        if self._is_sending and self._session.is_word_soon:
+            self.postponed.put_off(draw)
+        else:
+            self.postponed.draw_now()
+            draw()
+
     def _on_conversation(self, conversation: Conversation) -> None:
-        window, messages = self._window, self._session.messages
+        self._draw(partial(self._show_conversation, conversation, self._session.messages, is_sent=self._is_sending))
+
+    def _show_conversation(
+        self, conversation: Conversation, messages: Sequence[StoredMessage], *, is_sent: bool = False
+    ) -> None:
+        """Show these messages of a conversation; `is_sent`: it begins with the question that was just sent."""
+        window = self._window
         if conversation.id != self._shown_id:
             window.transcript.mark("")
             window.composer.stop_editing()
             window.header.stop_renaming()
-            if not self._is_sending:
+            if not is_sent:
                 self._keep_draft()
                 self._left_text = window.composer.text
                 window.composer.set_text(self._session.draft(conversation.id))
@@ -242,6 +262,9 @@ class Presenter(QObject):
             self._wait_for(messages[-1])
 
     def _on_list(self, search: str | None = None) -> None:
+        self._draw(self._show_list)
+
+    def _show_list(self) -> None:
         needle = self._window.sidebar.needle
         self._search.start(needle)
         if self._needle and not needle:  # what the bar of Ctrl+F marks stays marked
@@ -254,9 +277,12 @@ class Presenter(QObject):
         self._window.sidebar.show_rows(found, self._session.conversation.id)
 
     def _on_message(self, message: StoredMessage) -> None:
+        self._on_state(self._session.state)  # one that waits for a model can be stopped, and the state stays "loading"
+        self._draw(partial(self._add_message, message))
+
+    def _add_message(self, message: StoredMessage) -> None:
         self._window.show_transcript(True)
         self._window.transcript.add(*self._contents([message]))
-        self._on_state(self._session.state)  # one that waits for a model can be stopped, and the state stays "loading"
         if message.role == "assistant":
             self._wait_for(message)
 

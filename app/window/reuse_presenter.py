@@ -23,6 +23,7 @@ class ReusePresenter(QObject):
         self._session = session
         self._ribbon = window.composer.next_prompt
         self._shown_id = 0
+        session.conversation_begun.connect(self._on_begun)
         session.conversation_changed.connect(self._on_conversation)
         session.state_changed.connect(self._on_state)
         session.cost.draft_previewed.connect(window.composer.show_preview)
@@ -53,6 +54,10 @@ class ReusePresenter(QObject):
         if transcript.show_message(message_id) and (message := transcript.message(message_id)):
             stops = (stop for stop in message.tab_stops if stop.isVisibleTo(message))
             next(stops, message).setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _on_begun(self, number: int) -> None:
+        """The conversation in view has a number now: what is shown of its first prompt stays."""
+        self._shown_id = number
 
     def _on_conversation(self, conversation: Conversation) -> None:
         self._drop_price()

@@ -9,13 +9,14 @@ import pytest
 from PySide6.QtCore import QEventLoop
 from pytestqt.qtbot import QtBot
 
-from app.chat.bridge import DRAIN_EVERY_MS, DRAIN_FOR_S, REST_EVERY_MS, Bridge, merge
+from app.chat.bridge import DRAIN_EVERY_MS, DRAIN_FOR_S, HELD_S, REST_EVERY_MS, SOON_EVERY_MS, Bridge, merge
 from engine import (
     BY_ITSELF,
     CacheView,
     Event,
     Failed,
     Finished,
+    Matched,
     Message,
     ModelSpec,
     Prefill,
@@ -82,6 +83,45 @@ def test_the_timer_is_fast_while_something_is_outstanding_and_slow_then(make_bri
     assert bridge.timer.interval() == DRAIN_EVERY_MS
     bridge.close()
     assert not bridge.timer.isActive()
+
+
+def test_what_comes_before_a_word_that_is_foreseen_waits_for_it(make_bridge: Callable[..., Any]) -> None:
+    engine = FakeEngine(manual=True)
+    bridge, ear = make_bridge(engine, clock=lambda: 0.0)
+    bridge.submit(REQUEST, is_soon=True)
+    bridge.tell("clear_cache")
+    assert bridge.timer.interval() == SOON_EVERY_MS
+    engine.advance_to(Prefill)
+    bridge.drain()
+    assert ear.names() == []
+    engine.advance_to(TextDelta)
+    bridge.drain()
+    assert ear.names()[:2] == ["cache_view", "matched"]
+    assert ear.names()[-1] == "text"
+    assert bridge.timer.interval() == DRAIN_EVERY_MS
+
+
+def test_it_does_not_wait_for_long(make_bridge: Callable[..., Any]) -> None:
+    engine, now = FakeEngine(manual=True), [0.0]
+    bridge, ear = make_bridge(engine, clock=lambda: now[0])
+    bridge.submit(REQUEST, is_soon=True)
+    engine.advance_to(Matched)
+    bridge.drain()
+    assert ear.names() == []
+    now[0] = HELD_S
+    bridge.drain()
+    assert ear.names() == ["matched"]
+    assert bridge.timer.interval() == DRAIN_EVERY_MS
+
+
+@pytest.mark.parametrize("script", [Script(fail_after=-1), Script(tokens=())])
+def test_an_answer_without_a_word_ends_at_once(make_bridge: Callable[..., Any], script: Script) -> None:
+    engine = FakeEngine(script)
+    bridge, ear = make_bridge(engine, clock=lambda: 0.0)
+    bridge.submit(REQUEST, is_soon=True)
+    bridge.drain()
+    assert ear.names()[-1] in ("failed", "finished")
+    assert not bridge.busy
 
 
 def test_what_idle_work_says_comes_by_itself(make_bridge: Callable[..., Any], qtbot: QtBot) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from pytestqt.qtbot import QtBot
 
 from app.chat.ahead import REST_MS
-from engine import Failed, Message, ModelSpec, Preview, TextDelta
+from engine import Failed, Message, ModelSpec, Preview, TextDelta, TtftParts, TurnStats
 from tests.app.conftest import Desk
 
 
@@ -146,3 +147,51 @@ def test_a_failed_preview_is_quiet(desk: Desk) -> None:
     desk.engine.inject(Failed(preview.request_id, "too long"))
     desk.drain()
     assert desk.said == []
+
+
+def test_a_word_is_foreseen_once_nearly_all_of_its_prompt_is_known_to_be_cached(desk: Desk) -> None:
+    cost = desk.session.cost
+    desk.session.set_system_prompt("Be brief. " * 100)
+    desk.session.send("Hi")
+    desk.play()
+    assert not cost.is_word_soon("And?"), "nothing was counted yet"
+    cost.draft_changed("And?")
+    assert not cost.is_word_soon("And?")
+    rest(desk)
+    assert cost.is_word_soon("And?")
+    assert cost.is_word_soon("And when?")
+    assert not cost.is_word_soon("And when? " * 10), "too much was typed since then"
+    desk.session.use_cache = False
+    assert not cost.is_word_soon("And?")
+    rest(desk)
+    assert not cost.is_word_soon("And?"), "all of it is read again"
+
+
+def test_no_word_is_foreseen_in_place_of_another_one(desk: Desk) -> None:
+    desk.session.send("Hi")
+    desk.play()
+    question = desk.session.messages[0].id
+    desk.session.cost.draft_changed("Hello", question)
+    rest(desk)
+    assert not desk.session.cost.is_word_soon("Hello")
+    desk.session.cost.draft_changed("Hello", None)
+    assert not desk.session.cost.is_word_soon("Hello"), "that was counted for another place"
+
+
+def test_no_word_is_foreseen_where_the_last_one_took_long(desk: Desk) -> None:
+    """With a large model few tokens take long, too, of which the estimate knows nothing."""
+    cost = desk.session.cost
+    cost.draft_changed("Hi")
+    rest(desk)
+    assert cost.is_word_soon("Hi")
+    slow = TurnStats(1, 109, 100, 9, 1, 0.4, TtftParts(), 0.0, 3.0, False, 0)
+    cost.note_answer(slow)
+    assert not cost.is_word_soon("Hi")
+    cost.note_answer(replace(slow, computed_tokens=109, ttft_s=3.0))
+    cost.note_answer(replace(slow, ttft_s=0.1))
+    assert cost.is_word_soon("Hi"), "of a prompt that was read from scratch it says nothing"
+    cost.note_answer(slow)
+    desk.session.answers.load(ModelSpec())
+    desk.play()
+    rest(desk)
+    assert cost.is_word_soon("Hi"), "that was another model"
