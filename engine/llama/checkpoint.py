@@ -24,7 +24,7 @@ from engine.llama.forward import LlamaForward
 from engine.llama.weights import Tensors, Weights, plain_frequencies
 from engine.types import ModelError, ReuseClass
 from engine.weights.from_safetensors import Stored, read_packed, stored
-from engine.weights.mapped_file import MappedFiles
+from engine.weights.mapped_file import MappedFiles, changed_while_read
 from engine.weights.packed import CodedMatrix
 from engine.weights.quantise import Bits
 
@@ -195,7 +195,7 @@ def open_folder(
         tensors[name] = _packed(found[name], name, bits) if is_packed else _full(found[name], dtype, device)
         done += found[name].numbers
     if identities(files) != before:
-        raise ModelError(f"{model_name(folder)} changed while it was read: open it again when nothing writes to it.")
+        raise changed_while_read(model_name(folder), folder)
     return LeanNetwork(decoder, tensors, None if packs else bits, reuse=reuse)
 
 

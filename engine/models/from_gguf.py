@@ -29,8 +29,8 @@ from engine.llama.family import Decoder, shapes
 from engine.models.choice import NAMES, NUMBER_TYPES, Need, choose_dtype, fit_of, full_is_cheap, require_memory
 from engine.native import library as native_library
 from engine.types import Dtype, ModelError, ModelFit, ReuseClass
-from engine.weights.from_gguf import read_numbers, read_packed
-from engine.weights.mapped_file import MappedFiles
+from engine.weights.from_gguf import packed_bytes, read_numbers, read_packed
+from engine.weights.mapped_file import MappedFiles, changed_while_read
 from engine.weights.packed import CodedMatrix
 from engine.weights.quantise import Bits
 from engine.weights.row_products import TILE
@@ -90,7 +90,7 @@ def open_network(
     except (GgufForeignError, GgufDamagedError) as error:
         raise refuse_gguf(path, error) from error
     if identities([path, *made.header.paths]) != before:
-        raise ModelError(f"{path.name} changed while it was read: open it again when nothing writes to it.", str(path))
+        raise changed_while_read(path.name, path)
     return network
 
 
@@ -111,7 +111,7 @@ def _planned(
     is_packed = _stays_packed(made, where, dtype)
     size = 0 if is_packed else sum(map(prod, expected.values())) * own.itemsize
     number, bits = choose_dtype(dtype, where, decoder.width, own, size)
-    need = _need(made, decoder, number, is_packed, copies=bits is not None)
+    need = _need(made, decoder, number, is_packed, bits is not None, where)
     fit = _fit(header, need, number, decoder.context_length, context, where)
     return Plan(header, config, decoder, reuse, expected, made, number, bits, is_packed, fit)
 
@@ -132,14 +132,21 @@ def _lean(plan: Plan, where: torch.device, progress: Progress) -> LeanNetwork:
     return LeanNetwork(plan.decoder, tensors, plan.bits, keeps_full=keeps, reuse=plan.reuse, files=files)
 
 
-def _need(made: Mapping[str, Recipe], decoder: Decoder, number: torch.dtype, is_packed: bool, copies: bool) -> Need:
+def _need(
+    made: Mapping[str, Recipe],
+    decoder: Decoder,
+    number: torch.dtype,
+    is_packed: bool,
+    copies: bool,
+    where: torch.device,
+) -> Need:
     """What the model will take, by the header. `copies`: what is not packed gets a copy of 8 bits for decoding."""
     weights = 0
     for name, shape in shapes(decoder):
-        found, count = made[name].rows(), prod(shape)
-        form = FORMATS.get(found[0].kind) if is_packed and found is not None else None
+        count = prod(shape)
+        packed = packed_bytes(made[name], where) if is_packed else None
         full = count * number.itemsize + (count if copies and len(shape) > 1 else 0)
-        weights += full if form is None else form.bytes_for(count)
+        weights += full if packed is None else packed
     sizes = decoder.sizes
     token = 2 * sizes.num_layers * sizes.kv_heads * sizes.dim * number.itemsize
     return Need(weights, TILE * number.itemsize if is_packed else 0, token)

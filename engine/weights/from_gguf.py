@@ -15,13 +15,30 @@ from engine.gguf.tensors import Recipe, Rows
 from engine.native.library import library
 from engine.weights.blocks import BlockMatrix, repack_by_numpy, unwritten
 from engine.weights.compiled_matrix import are_numbers, can_compute, repack
-from engine.weights.mapped_file import MappedFiles
+from engine.weights.mapped_file import MappedFiles, changed_while_read
 from engine.weights.packed import CodedMatrix, PackedMatrix
 
 PIECE_BYTES = 4 << 20
 """How much of a file is read at once: so little that the memory for it is the same again and again."""
 
 NO_NUMBERS = "it has weights that are no numbers"
+
+
+def packed_bytes(recipe: Recipe, where: torch.device) -> int | None:
+    """How much memory a matrix in few bits takes on a device, in its file or copied out of it; None where `read_packed`
+    gives None."""
+    found = recipe.rows()
+    if found is None or found[0].kind not in FORMATS:
+        return None
+    tensor, wanted = found
+    if where.type == "cpu" and _stays_in_file(tensor):
+        return (wanted.last - wanted.first) * tensor.row_bytes
+    return FORMATS[tensor.kind].bytes_for((wanted.last - wanted.first) * tensor.shape[1])
+
+
+def _stays_in_file(tensor: StoredTensor) -> bool:
+    """Whether the compiled part is here and computes with a tensor as it lies."""
+    return library() is not None and can_compute(tensor.kind, tensor.shape[1])
 
 
 def read_packed(recipe: Recipe, files: MappedFiles | None = None) -> CodedMatrix | None:
@@ -36,7 +53,7 @@ def read_packed(recipe: Recipe, files: MappedFiles | None = None) -> CodedMatrix
     if found is None or found[0].kind not in FORMATS:
         return None
     tensor, wanted = found
-    if files is not None and library() is not None and can_compute(tensor.kind, tensor.shape[1]):
+    if files is not None and _stays_in_file(tensor):
         return _in_blocks(tensor, wanted, files)
     matrix = _repacked(tensor, wanted, FORMATS[tensor.kind])
     _check_finite(matrix)
@@ -52,7 +69,7 @@ def _in_blocks(tensor: StoredTensor, wanted: Rows, files: MappedFiles) -> BlockM
     blocks = file.part(offset, size).view(rows, tensor.row_bytes)
     is_sound = are_numbers(tensor.kind, blocks)
     if not file.is_whole:
-        raise GgufDamagedError("it changed while it was read")
+        raise changed_while_read(file.path.name, file.path)
     if not is_sound:
         raise GgufDamagedError(NO_NUMBERS)
     order = None if wanted.order is None else torch.from_numpy(wanted.order.astype(np.int32))

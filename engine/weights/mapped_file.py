@@ -14,6 +14,11 @@ from engine.native.library import library
 from engine.types import ModelError
 
 
+def changed_while_read(name: str, path: Path) -> ModelError:
+    """What is told of a model whose files are written to while it is opened."""
+    return ModelError(f"{name} changed while it was read: open it again when nothing writes to it.", str(path))
+
+
 class MappedFile:
     """A file whose bytes are read where they lie, for as long as this lives or any tensor of it.
 
