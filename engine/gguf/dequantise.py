@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from math import prod
+from pathlib import Path
 
 import numpy as np
 from gguf.constants import GGML_QUANT_SIZES, GGMLQuantizationType
@@ -14,6 +15,8 @@ from engine.gguf.blocks import Bytes
 from engine.gguf.header import GgufDamagedError, GgufTensor
 
 Numbers = NDArray[np.float32]
+
+SHORTER = "it became shorter while it was read"
 
 _PIECE = 1 << 24
 """About how many numbers are dequantised at once: 64 MB."""
@@ -29,6 +32,16 @@ class StoredTensor:
         self.row_bytes = where.size // self.rows
         self._where = where
 
+    @property
+    def path(self) -> Path:
+        """Its file."""
+        return self._where.path
+
+    @property
+    def offset(self) -> int:
+        """Where it begins in its file, in bytes."""
+        return self._where.offset
+
     def raw(self, first: int, last: int, room: Bytes | None = None) -> Bytes:
         """The bytes of some rows, `[last - first, row_bytes]`, copied: the file may change afterwards. They are in
         `room`, where that is given: a vector that is large enough.
@@ -40,7 +53,7 @@ class StoredTensor:
         with self._where.path.open("rb") as file:
             file.seek(self._where.offset + first * self.row_bytes)
             if file.readinto(found.data) < count:
-                raise GgufDamagedError("it became shorter while it was read")
+                raise GgufDamagedError(SHORTER)
         return found.reshape(-1, self.row_bytes)
 
     def whole(self) -> Numbers:

@@ -24,7 +24,8 @@ from engine.llama.forward import LlamaForward
 from engine.llama.weights import Tensors, Weights, plain_frequencies
 from engine.types import ModelError, ReuseClass
 from engine.weights.from_safetensors import Stored, read_packed, stored
-from engine.weights.packed import PackedMatrix
+from engine.weights.mapped_file import MappedFiles, changed_while_read
+from engine.weights.packed import CodedMatrix
 from engine.weights.quantise import Bits
 
 EMBEDDING, HEAD = "model.embed_tokens.weight", "lm_head.weight"
@@ -119,7 +120,10 @@ class LeanNetwork:
         *,
         keeps_full: bool = False,
         reuse: ReuseClass | None = None,
+        files: MappedFiles | None = None,
     ) -> None:
+        """`files` are mapped, and hold some of the weights."""
+        self._files = files or MappedFiles()
         self.architecture = decoder.family.architecture
         self.context_length = decoder.context_length
         self.vocabulary = decoder.vocabulary
@@ -149,14 +153,18 @@ class LeanNetwork:
         return self._forward.at
 
     def forward(self, ids: Sequence[int] | Tensor, lane: Lane, start: int, *, is_answer: bool = False) -> Tensor:
-        return self._forward(ids, lane, start, is_answer=is_answer)
+        logits = self._forward(ids, lane, start, is_answer=is_answer)
+        self._files.check()
+        return logits
 
     @property
     def at_once(self) -> int:
         return self._forward.at_once
 
     def steps(self, ids: Sequence[int], lane: Lane, start: int) -> Tensor:
-        return self._forward.steps(ids, lane, start)
+        logits = self._forward.steps(ids, lane, start)
+        self._files.check()
+        return logits
 
 
 def open_folder(
@@ -180,14 +188,14 @@ def open_folder(
     expected, found = dict(shapes(decoder)), stored(files)
     _check(found, decoder, expected)
     whole, done = sum(found[name].numbers for name in expected), 0
-    tensors: dict[str, Tensor | PackedMatrix] = {}
+    tensors: dict[str, Tensor | CodedMatrix] = {}
     for name in expected:
         progress(STAGE, done / whole)
         is_packed = packs and len(found[name].shape) == 2
         tensors[name] = _packed(found[name], name, bits) if is_packed else _full(found[name], dtype, device)
         done += found[name].numbers
     if identities(files) != before:
-        raise ModelError(f"{model_name(folder)} changed while it was read: open it again when nothing writes to it.")
+        raise changed_while_read(model_name(folder), folder)
     return LeanNetwork(decoder, tensors, None if packs else bits, reuse=reuse)
 
 
@@ -200,7 +208,7 @@ def _full(tensor: Stored, dtype: torch.dtype, device: torch.device) -> Tensor:
     return tensor.read().to(device, dtype)
 
 
-def _packed(tensor: Stored, name: str, bits: Bits | None) -> PackedMatrix:
+def _packed(tensor: Stored, name: str, bits: Bits | None) -> CodedMatrix:
     """A matrix in few bits; those of the vocabulary in 8, since each of their rows is used by itself."""
     is_outer = name in (EMBEDDING, HEAD)
     return read_packed(tensor, "int8" if is_outer or bits is None else bits)

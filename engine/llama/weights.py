@@ -14,7 +14,7 @@ from engine.llama.family import Decoder, LayerKind, Rope, gate_up_names, norm_na
 from engine.native import library as native_library
 from engine.weights.compiled_matrix import can_compile
 from engine.weights.few_bits import Packed, pack
-from engine.weights.packed import PackedMatrix
+from engine.weights.packed import CodedMatrix
 from engine.weights.quantise import Bits
 from engine.weights.row_products import in_vectors, multiply, tiles
 from engine.weights.stack import Part, Stack
@@ -145,7 +145,7 @@ class Rotary:
         return cos.to(like.dtype), sin.to(like.dtype)
 
 
-Tensors = Mapping[str, Tensor | PackedMatrix]
+Tensors = Mapping[str, Tensor | CodedMatrix]
 """Weights by their names: in full, or a matrix in few bits."""
 
 
@@ -163,7 +163,7 @@ class Weights:
         self.dtype, self.device = norm.dtype, norm.device
         self.rotaries = {name: Rotary(rope, self.device) for name, rope in decoder.ropes.items()}
         self._scratch = Scratch(self.dtype)
-        is_packed = any(isinstance(tensor, PackedMatrix) for tensor in tensors.values())
+        is_packed = any(isinstance(tensor, CodedMatrix) for tensor in tensors.values())
         self.is_native = (bits is not None or is_packed) and _runs_compiled(decoder, tensors)
         is_compiled = native_library.library() is not None and can_compile(_matrices(tensors))
         make = _Maker(decoder, tensors, bits, is_compiled, keeps_full, self._scratch)
@@ -213,7 +213,7 @@ class Weights:
                 others += projection.packed.nbytes
         stacks = [each.packed for each in self._projections() if isinstance(each.packed, Stack)]
         for part in (self.embedding, *(part for stack in stacks for part in stack.parts)):
-            full += part.parts if isinstance(part, PackedMatrix) else [part]
+            full += part.parts if isinstance(part, CodedMatrix) else [part]
         storages = [part.untyped_storage() for part in full if part is not None]
         return sum({each.data_ptr(): each.nbytes() for each in storages}.values()) + others + self._scratch.nbytes
 
@@ -250,11 +250,11 @@ def _runs_compiled(decoder: Decoder, tensors: Tensors) -> bool:
 
 
 def _matrices(tensors: Tensors) -> list[Part]:
-    return [tensor for tensor in tensors.values() if isinstance(tensor, PackedMatrix) or tensor.dim() == 2]
+    return [tensor for tensor in tensors.values() if isinstance(tensor, CodedMatrix) or tensor.dim() == 2]
 
 
 def _shape(matrix: Part) -> tuple[int, ...]:
-    return (matrix.rows, matrix.columns) if isinstance(matrix, PackedMatrix) else tuple(matrix.shape)
+    return (matrix.rows, matrix.columns) if isinstance(matrix, CodedMatrix) else tuple(matrix.shape)
 
 
 def _full(tensors: Tensors, name: str) -> Tensor:
@@ -306,7 +306,7 @@ class _Maker:
         parts = [self.tensors[f"{name}.weight"] for name in names]
         biases = [_full(self.tensors, each) for name in names if (each := f"{name}.bias") in self.tensors]
         bias = torch.cat(biases) if biases else None
-        if any(isinstance(part, PackedMatrix) for part in parts):
+        if any(isinstance(part, CodedMatrix) for part in parts):
             return self._packed(Stack(parts), bias)
         weight = _fused([part for part in parts if isinstance(part, Tensor)])
         return Projection(weight, bias, self._copy(weight), self.scratch)
@@ -314,7 +314,7 @@ class _Maker:
     def head(self, name: str) -> Projection:
         """The output matrix. It is multiplied with single rows only, so that it is never needed in full."""
         matrix = self.tensors[name]
-        if isinstance(matrix, PackedMatrix):
+        if isinstance(matrix, CodedMatrix):
             return Projection(None, None, Stack([matrix]), self.scratch)
         return Projection(matrix.data, None, self._copy(matrix.data), self.scratch)
 

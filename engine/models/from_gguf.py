@@ -1,7 +1,8 @@
 """Opens a GGUF file as it is: nothing is converted, and nothing is written to disk.
 
-Models of the Llama family keep their weights packed as the file has them. All others are widened, and computed by
-transformers' own forward pass.
+Models of the Llama family keep their weights packed as the file has them; on the CPU most of them are computed with
+where they lie in the file, which is mapped into memory. All others are widened, and computed by transformers' own
+forward pass.
 """
 
 from __future__ import annotations
@@ -28,8 +29,9 @@ from engine.llama.family import Decoder, shapes
 from engine.models.choice import NAMES, NUMBER_TYPES, Need, choose_dtype, fit_of, full_is_cheap, require_memory
 from engine.native import library as native_library
 from engine.types import Dtype, ModelError, ModelFit, ReuseClass
-from engine.weights.from_gguf import read_numbers, read_packed
-from engine.weights.packed import PackedMatrix
+from engine.weights.from_gguf import packed_bytes, read_numbers, read_packed
+from engine.weights.mapped_file import MappedFiles, changed_while_read
+from engine.weights.packed import CodedMatrix
 from engine.weights.quantise import Bits
 from engine.weights.row_products import TILE
 
@@ -88,7 +90,7 @@ def open_network(
     except (GgufForeignError, GgufDamagedError) as error:
         raise refuse_gguf(path, error) from error
     if identities([path, *made.header.paths]) != before:
-        raise ModelError(f"{path.name} changed while it was read: open it again when nothing writes to it.", str(path))
+        raise changed_while_read(path.name, path)
     return network
 
 
@@ -109,7 +111,7 @@ def _planned(
     is_packed = _stays_packed(made, where, dtype)
     size = 0 if is_packed else sum(map(prod, expected.values())) * own.itemsize
     number, bits = choose_dtype(dtype, where, decoder.width, own, size)
-    need = _need(made, decoder, number, is_packed, copies=bits is not None)
+    need = _need(made, decoder, number, is_packed, bits is not None, where)
     fit = _fit(header, need, number, decoder.context_length, context, where)
     return Plan(header, config, decoder, reuse, expected, made, number, bits, is_packed, fit)
 
@@ -123,20 +125,28 @@ def _fit(
 def _lean(plan: Plan, where: torch.device, progress: Progress) -> LeanNetwork:
     """A model that our own forward pass computes."""
     assert plan.decoder is not None
-    tensors = _Reader(plan.number, where, plan.is_packed, progress).read(plan.made, plan.expected)
+    files = MappedFiles() if plan.is_packed and where.type == "cpu" else None
+    tensors = _Reader(plan.number, where, plan.is_packed, files, progress).read(plan.made, plan.expected)
     in_full = sum(map(prod, plan.expected.values())) * plan.number.itemsize
     keeps = plan.is_packed and full_is_cheap(in_full, where)
-    return LeanNetwork(plan.decoder, tensors, plan.bits, keeps_full=keeps, reuse=plan.reuse)
+    return LeanNetwork(plan.decoder, tensors, plan.bits, keeps_full=keeps, reuse=plan.reuse, files=files)
 
 
-def _need(made: Mapping[str, Recipe], decoder: Decoder, number: torch.dtype, is_packed: bool, copies: bool) -> Need:
+def _need(
+    made: Mapping[str, Recipe],
+    decoder: Decoder,
+    number: torch.dtype,
+    is_packed: bool,
+    copies: bool,
+    where: torch.device,
+) -> Need:
     """What the model will take, by the header. `copies`: what is not packed gets a copy of 8 bits for decoding."""
     weights = 0
     for name, shape in shapes(decoder):
-        found, count = made[name].rows(), prod(shape)
-        form = FORMATS.get(found[0].kind) if is_packed and found is not None else None
+        count = prod(shape)
+        packed = packed_bytes(made[name], where) if is_packed else None
         full = count * number.itemsize + (count if copies and len(shape) > 1 else 0)
-        weights += full if form is None else form.bytes_for(count)
+        weights += full if packed is None else packed
     sizes = decoder.sizes
     token = 2 * sizes.num_layers * sizes.kv_heads * sizes.dim * number.itemsize
     return Need(weights, TILE * number.itemsize if is_packed else 0, token)
@@ -160,9 +170,10 @@ class _Reader:
     number: torch.dtype
     where: torch.device
     is_packed: bool
+    files: MappedFiles | None
     progress: Progress
 
-    def read(self, made: Mapping[str, Recipe], shapes: Shapes) -> dict[str, Tensor | PackedMatrix]:
+    def read(self, made: Mapping[str, Recipe], shapes: Shapes) -> dict[str, Tensor | CodedMatrix]:
         whole, done = sum(map(prod, shapes.values())), 0
         tensors = {}
         for name, shape in shapes.items():
@@ -171,8 +182,8 @@ class _Reader:
             done += prod(shape)
         return tensors
 
-    def _one(self, recipe: Recipe, shape: tuple[int, ...]) -> Tensor | PackedMatrix:
-        packed = read_packed(recipe) if self.is_packed else None
+    def _one(self, recipe: Recipe, shape: tuple[int, ...]) -> Tensor | CodedMatrix:
+        packed = read_packed(recipe, self.files) if self.is_packed else None
         return (read_numbers(recipe, shape, self.number) if packed is None else packed).to(self.where)
 
 
@@ -222,7 +233,7 @@ def _widened(plan: Plan, where: torch.device, progress: Progress) -> Any:
 
     made = _transformers_config(plan.config)
     kind, _ = from_transformers.describe(made)
-    tensors = _Reader(plan.number, torch.device("cpu"), False, progress).read(plan.made, plan.expected)
+    tensors = _Reader(plan.number, torch.device("cpu"), False, None, progress).read(plan.made, plan.expected)
     full = {name: tensor for name, tensor in tensors.items() if isinstance(tensor, Tensor)}
     del tensors
     return from_transformers.network_of(kind, made, full, plan.number, where)

@@ -89,14 +89,32 @@ INLINE void write_bf16(uint16_t *to, f8 numbers) {
 INLINE f8 fp16_to_fp32(const uint16_t *from) { return _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)from)); }
 INLINE f8 half8(uint16_t bits) { return _mm256_cvtph_ps(_mm_set1_epi16((short)bits)); }
 
+/* Eight of them that are so many bytes apart. */
+INLINE uint64_t four_apart(const uint8_t *from, int apart) {
+    uint16_t own[4];
+    for (int i = 0; i < 4; i++) memcpy(own + i, from + i * apart, 2);
+    return own[0] | (uint32_t)own[1] << 16 | (uint64_t)(own[2] | (uint32_t)own[3] << 16) << 32;
+}
+
+INLINE f8 halves_apart(const uint8_t *from, int apart) {
+    return _mm256_cvtph_ps(_mm_set_epi64x((int64_t)four_apart(from + 4 * apart, apart), (int64_t)four_apart(from, apart)));
+}
+
+/* Eight unsigned bytes as numbers, the lowest first. */
+INLINE f8 bytes_to_fp32(uint64_t bytes) {
+    return _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_cvtsi64_si128((int64_t)bytes)));
+}
+
 /* Words, and parts of them as numbers. */
 INLINE i8 words8(const uint32_t *from) { return _mm256_loadu_si256((const __m256i *)from); }
 INLINE i8 and8(i8 words, int32_t mask) { return _mm256_and_si256(words, _mm256_set1_epi32(mask)); }
 INLINE i8 down8(i8 words, int bits) { return _mm256_srli_epi32(words, bits); }
 INLINE i8 add_words8(i8 a, i8 b) { return _mm256_add_epi32(a, b); }
 
-/* Sixteen signed bytes as 16-bit numbers, and the sums of products of two such numbers and the two of another. */
+/* Sixteen signed or unsigned bytes as 16-bit numbers, and the sums of products of two such numbers and the two of another. */
 INLINE i8 bytes16(const int8_t *from) { return _mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i *)from)); }
+INLINE i8 unsigned16(const uint8_t *from) { return _mm256_cvtepu8_epi16(_mm_loadu_si128((const __m128i *)from)); }
+INLINE i8 upper_nibbles8(i8 bytes) { return _mm256_srli_epi16(bytes, 4); } /* of unsigned bytes, as they come */
 INLINE i8 pairwise8(i8 a, i8 b) { return _mm256_madd_epi16(a, b); }
 INLINE f8 to_fp32(i8 words) { return _mm256_cvtepi32_ps(words); }
 

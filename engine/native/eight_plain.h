@@ -121,6 +121,20 @@ INLINE f8 half8(uint16_t bits) {
     return fp16_to_fp32(all);
 }
 
+/* Eight of them that are so many bytes apart. */
+INLINE f8 halves_apart(const uint8_t *from, int apart) {
+    uint16_t own[8];
+    for (int i = 0; i < 8; i++) memcpy(own + i, from + i * apart, 2);
+    return fp16_to_fp32(own);
+}
+
+/* Eight unsigned bytes as numbers, the lowest first. */
+INLINE f8 bytes_to_fp32(uint64_t bytes) {
+    float own[8];
+    for (int i = 0; i < 8; i++) own[i] = (float)(bytes >> 8 * i & 255);
+    return read8(own);
+}
+
 INLINE u4 bf16_bits(f4 numbers) {
     const u4 bits = (u4)numbers, is_nan = (u4)(numbers != numbers);
     const u4 rounded = bits + ((bits >> 16 & 1) + 0x7fff);
@@ -142,12 +156,18 @@ INLINE i8 and8(i8 words, int32_t mask) { return BOTH(i8, words.low & (uint32_t)m
 INLINE i8 down8(i8 words, int bits) { return BOTH(i8, words.low >> bits, words.high >> bits); }
 INLINE i8 add_words8(i8 a, i8 b) { return BOTH(i8, a.low + b.low, a.high + b.high); }
 
-/* Sixteen signed bytes as 16-bit numbers, and the sums of products of two such numbers and the two of another. */
+/* Sixteen signed or unsigned bytes as 16-bit numbers, and the sums of products of two such numbers and the two of another. */
 INLINE i8 bytes16(const int8_t *from) {
     int16_t wide[16];
     for (int i = 0; i < 16; i++) wide[i] = from[i];
     return words8((const uint32_t *)wide);
 }
+INLINE i8 unsigned16(const uint8_t *from) {
+    int16_t wide[16];
+    for (int i = 0; i < 16; i++) wide[i] = from[i];
+    return words8((const uint32_t *)wide);
+}
+INLINE i8 upper_nibbles8(i8 bytes) { return and8(down8(bytes, 4), 0x000f000f); } /* of unsigned bytes, as they come */
 #ifdef __ARM_NEON
 INLINE u4 pairwise4(u4 a, u4 b) {
     const int16x8_t left = (int16x8_t)a, right = (int16x8_t)b;

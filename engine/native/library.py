@@ -37,7 +37,7 @@ class Matrix(Structure):
 
 
 Matrix._fields_ = [
-    *((name, c_void_p) for name in ("codes", "scales", "mins", "supers", "super_mins", "bias")),
+    *((name, c_void_p) for name in ("codes", "scales", "mins", "supers", "super_mins", "bias", "order")),
     ("below", POINTER(Matrix)),
     *((name, c_int32) for name in ("rows", "columns", "bits", "group", "groups", "offset", "kind")),
 ]
@@ -148,6 +148,10 @@ SIGNATURES: dict[str, tuple[Any, ...]] = {
     "headstart_row_scratch": (c_int64, c_int32),
     "headstart_widen": (None, POINTER(Matrix), c_int32, c_int32, c_int32, c_void_p, c_int32),
     "headstart_repack": (None, c_int32, c_void_p, c_int64, c_int32, POINTER(Matrix)),
+    "headstart_are_numbers": (c_int32, c_int32, c_void_p, c_int64),
+    "headstart_watch": (c_int32, c_void_p, c_int64),
+    "headstart_is_lost": (c_int32, c_int32),
+    "headstart_unwatch": (None, c_int32),
     "headstart_multiply": (None, POINTER(Matrix), c_void_p, c_int32, c_void_p, c_void_p),
     "headstart_normalise": (None, c_void_p, c_void_p, c_void_p, c_void_p, c_int32, c_int32, c_float, c_int32),
     "headstart_place": (None, POINTER(Heads), c_void_p, c_void_p, c_void_p, c_int32, c_int32),
@@ -170,7 +174,13 @@ SIGNATURES: dict[str, tuple[Any, ...]] = {
 }
 """What each function returns and takes, as in the C files. There the names of all but SHARED end with their form."""
 
-SHARED = {"headstart_repack"}
+SHARED = {
+    "headstart_repack",
+    "headstart_are_numbers",
+    "headstart_watch",
+    "headstart_is_lost",
+    "headstart_unwatch",
+}
 """Functions that compute nothing, and so have one form."""
 
 LAYOUT = [VERSION, *(ctypes.sizeof(structure) for structure in (Matrix, Layer, Model, Tokens, Heads, Attention))]

@@ -2,6 +2,7 @@
 
 #pragma once
 #include <math.h>
+#include "blocks.h"
 #include "groups.h"
 #include "model.h"
 #include "vector.h"
@@ -28,6 +29,8 @@ enum { AHEAD = 4096, LONG_ROW = 2048 }; /* bytes of codes: measured on a process
 #define SPREAD spread8
 #define LOAD_WORDS(from, at) words8(*(from) + (at))
 #define LOAD_BYTES(from, at) bytes16(*(from) + (at))
+#define LOAD_UNSIGNED(from, at) unsigned16(*(from) + (at))
+#define UPPER_NIBBLES upper_nibbles8
 #define PAIRS(from) words8((const uint32_t *)(from))
 #define MULTIPLY pairwise8
 #define ADD_WORDS add_words8
@@ -50,6 +53,11 @@ WIDE INLINE __m512i bytes_of_two(const int8_t *const *from, int at) {
     return _mm512_cvtepi8_epi16(_mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1));
 }
 
+WIDE INLINE __m512i unsigned_of_two(const uint8_t *const *from, int at) {
+    const __m128i low = _mm_loadu_si128((const __m128i *)(from[0] + at)), high = _mm_loadu_si128((const __m128i *)(from[1] + at));
+    return _mm512_cvtepu8_epi16(_mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1));
+}
+
 #define TARGET WIDE
 #define NAME(name) name##_avx512
 #define V __m512
@@ -68,6 +76,8 @@ WIDE INLINE __m512i bytes_of_two(const int8_t *const *from, int at) {
 #define EIGHT_APART _mm512_set_epi32(8, 8, 8, 8, 8, 8, 8, 8, 0, 0, 0, 0, 0, 0, 0, 0)
 #define LOAD_WORDS words_of_two
 #define LOAD_BYTES bytes_of_two
+#define LOAD_UNSIGNED unsigned_of_two
+#define UPPER_NIBBLES(bytes) _mm512_srli_epi16(bytes, 4)
 #define PAIRS(from) _mm512_broadcast_i64x4(_mm256_loadu_si256((const __m256i *)(from)))
 #define MULTIPLY _mm512_madd_epi16
 #define ADD_WORDS _mm512_add_epi32

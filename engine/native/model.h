@@ -11,7 +11,7 @@
 
 enum { STRETCH = 64, WIDEST_HEAD = 512, MOST_GROUPS = 4096, MOST_TOKENS = 8 }; /* columns whose 4-bit codes lie together */
 
-enum { FP16, BF16, NESTED, ROW }; /* how scales lie: see `Matrix` */
+enum { FP16, BF16, NESTED, ROW, AS_Q4_0, AS_Q4_K, AS_Q8_0 }; /* how scales lie: see `Matrix` */
 
 enum { SILU, GELU, GELU_TANH }; /* activations */
 
@@ -25,10 +25,15 @@ enum { SILU, GELU, GELU_TANH }; /* activations */
    (NESTED) that count times an fp16 number for each 256 columns, in `supers` and `super_mins`. `least` is
    minimum - offset * scale. With ROW, 8 bits only, `scales` are fp32 and one a row, and there are no minimums.
 
+   With AS_Q4_0, AS_Q4_K and AS_Q8_0 `codes` are the blocks of a GGUF file as they lie there, a row behind the other, scales among
+   them (`blocks.h`), and all other pointers but those behind it are null. `columns` is a multiple of 256 then, `group` 32. Where
+   `order` is not null, row i is the row `order[i]` there.
+
    bits 16 and 32: the weights themselves, in bf16 or fp32; `columns` is a multiple of 8. */
 typedef struct Matrix {
     const void *codes, *scales, *mins, *supers, *super_mins;
     const float *bias;           /* or null */
+    const int32_t *order;        /* or null */
     const struct Matrix *below;  /* or null */
     int32_t rows, columns, bits, group, groups, offset, kind;
 } Matrix;

@@ -137,6 +137,79 @@ TARGET INLINE void NAME(scaled)(const Matrix *m, const int *rows, const Scratch 
     }
 }
 
+/* A group of 32 columns of each row, whose codes are `left` and `right`: 16 columns each. */
+TARGET INLINE void NAME(group)(const VI *left, const VI *right, int column, const Scratch *s, int tokens, V (*scale)[VECTORS],
+                               int place, V (*sums)[VECTORS]) {
+#pragma GCC unroll 4
+    for (int t = 0; t < tokens; t++) {
+        const VI x = PAIRS(s[t].whole + column), y = PAIRS(s[t].whole + column + 16);
+#pragma GCC unroll 4
+        for (int v = 0; v < VECTORS; v++) {
+            const VI own = ADD_WORDS(MULTIPLY(left[v], x), MULTIPLY(right[v], y));
+            sums[t][v] = FMA(TO_V(own), SPREAD(scale[t][v], place), sums[t][v]);
+        }
+    }
+}
+
+/* Two groups behind each other, of rows whose 256 columns begin at `from`. */
+TARGET INLINE void NAME(two_groups)(const uint8_t *const *from, int column, int pair, const Scratch *s, int tokens,
+                                    V (*scale)[VECTORS], V (*first)[VECTORS], V (*second)[VECTORS], int kind) {
+    VI codes[4][VECTORS]; /* 16 columns each */
+#pragma GCC unroll 4
+    for (int v = 0; v < VECTORS; v++) {
+        const uint8_t *const *own = from + v * PER;
+        if (kind == AS_Q8_0) {
+            const int8_t *bytes[PER];
+            for (int i = 0; i < PER; i++) bytes[i] = (const int8_t *)own[i];
+            for (int i = 0; i < 4; i++) codes[i][v] = LOAD_BYTES(bytes, (2 * pair + i / 2) * OF_Q8_0 + 2 + i % 2 * 16);
+            continue;
+        }
+        for (int i = 0; i < 2; i++) {
+            const int at = kind == AS_Q4_0 ? (2 * pair + i) * OF_Q4_0 + 2 : 16 + 32 * pair + 16 * i;
+            const VI both = LOAD_UNSIGNED(own, at);
+            codes[kind == AS_Q4_0 ? 2 * i : i][v] = AND(both, 0x000f000f);
+            codes[kind == AS_Q4_0 ? 2 * i + 1 : i + 2][v] = UPPER_NIBBLES(both);
+        }
+    }
+    NAME(group)(codes[0], codes[1], column, s, tokens, scale, 2 * pair, first);
+    NAME(group)(codes[2], codes[3], column + 32, s, tokens, scale, 2 * pair + 1, second);
+}
+
+/* Some rows that are blocks of a file. */
+TARGET INLINE void NAME(blocks)(const Matrix *m, const int *rows, const Scratch *s, float (*out)[4], int tokens, int kind) {
+    const uint8_t *begin[NAME(AT_ONCE)], *from[NAME(AT_ONCE)];
+    const size_t row_bytes = block_row_bytes(m, kind);
+    V first[TOGETHER][VECTORS], second[TOGETHER][VECTORS], least[TOGETHER][VECTORS];
+    for (int i = 0; i < NAME(AT_ONCE); i++) begin[i] = from[i] = block_row(m, rows[i], kind);
+    for (int t = 0; t < tokens; t++)
+        for (int v = 0; v < VECTORS; v++) first[t][v] = second[t][v] = least[t][v] = SET(0.0f);
+    for (int start = 0; start < m->columns; start += 256) {
+        V scale[TOGETHER][VECTORS];
+        for (int v = 0; v < VECTORS; v++) {
+            f8 scales[PER], leasts[PER];
+            for (int i = 0; i < PER; i++) block_scales(from[v * PER + i], kind, scales + i, leasts + i);
+            const V own = JOIN(scales), zero = JOIN(leasts);
+#pragma GCC unroll 4
+            for (int t = 0; t < tokens; t++) {
+                scale[t][v] = MUL(own, EIGHT(s[t].steps32 + start / 32));
+                if (kind != AS_Q8_0) least[t][v] = FMA(zero, EIGHT(s[t].sums32 + start / 32), least[t][v]);
+            }
+        }
+#pragma GCC unroll 4
+        for (int pair = 0; pair < 4; pair++) {
+            const size_t at = (size_t)(from[0] - begin[0]) + pair * stretch_bytes(kind) / 4;
+            for (int more = 0; more < (kind == AS_Q8_0 ? 64 : 32); more += 32)
+                NAME(fetch_ahead)((const char *const *)begin, at + more, row_bytes);
+            NAME(two_groups)(from, start + 64 * pair, pair, s, tokens, scale, first, second, kind);
+        }
+        for (int i = 0; i < NAME(AT_ONCE); i++) from[i] += stretch_bytes(kind);
+    }
+    for (int t = 0; t < tokens; t++) {
+        for (int v = 0; v < VECTORS; v++) first[t][v] = ADD(ADD(first[t][v], second[t][v]), least[t][v]);
+        SUM_UP(first[t], out[t]);
+    }
+}
+
 /* `count` rows from `first` on. Where those of the last call are too few, its last one is computed several times. */
 #define EACH(function, tokens, ...)                                                                                       \
     for (int done = 0; done < count; done += NAME(AT_ONCE)) {                                                              \
@@ -156,7 +229,10 @@ TARGET INLINE void NAME(scaled)(const Matrix *m, const int *rows, const Scratch 
 #define FOR_TOKENS(tokens)                                                                                                 \
     TARGET static void NAME(packed_for_##tokens)(const Matrix *m, int first, int count, const Scratch *s, float *out,     \
                                                  size_t apart) {                                                           \
-        switch (m->kind == ROW ? 0 : m->bits * 100 + m->group + m->kind) {                                                 \
+        switch (m->kind == ROW ? 0 : is_in_blocks(m->kind) ? m->kind : m->bits * 100 + m->group + m->kind) {               \
+            case AS_Q4_0: EACH(blocks, tokens, AS_Q4_0);                                                                   \
+            case AS_Q4_K: EACH(blocks, tokens, AS_Q4_K);                                                                   \
+            case AS_Q8_0: EACH(blocks, tokens, AS_Q8_0);                                                                   \
             FOR_GROUP(tokens, 4, 16)                                                                                       \
             FOR_GROUP(tokens, 4, 32)                                                                                       \
             FOR_GROUP(tokens, 8, 16)                                                                                       \
@@ -200,6 +276,8 @@ TARGET static void NAME(packed)(const Matrix *m, int first, int count, const Scr
 #undef SPREAD
 #undef LOAD_WORDS
 #undef LOAD_BYTES
+#undef LOAD_UNSIGNED
+#undef UPPER_NIBBLES
 #undef PAIRS
 #undef MULTIPLY
 #undef ADD_WORDS

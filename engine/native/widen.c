@@ -1,5 +1,6 @@
 /* The numbers that packed weights stand for, written out: before many rows are multiplied with them at once. */
 
+#include "blocks.h"
 #include "groups.h"
 
 /* The scale of each group of one row, and what code 0 stands for. 16 zeros follow behind the last. */
@@ -25,9 +26,22 @@ INLINE void read_groups_of(const Matrix *m, int row, Groups *to, int kind) {
     }
 }
 
+INLINE void read_block_groups(const Matrix *m, int row, Groups *to, int kind) {
+    const uint8_t *from = block_row(m, row, kind);
+    for (int g = 0; g < m->columns / 32; g += 8, from += stretch_bytes(kind)) {
+        f8 scale, least;
+        block_scales(from, kind, &scale, &least);
+        write8(to->scale + g, scale);
+        write8(to->least + g, least);
+    }
+}
+
 /* Each kind in a loop of its own. */
 static void read_groups(const Matrix *m, int row, Groups *to) {
-    if (m->kind == FP16) read_groups_of(m, row, to, FP16);
+    if (m->kind == AS_Q4_0) read_block_groups(m, row, to, AS_Q4_0);
+    else if (m->kind == AS_Q4_K) read_block_groups(m, row, to, AS_Q4_K);
+    else if (m->kind == AS_Q8_0) read_block_groups(m, row, to, AS_Q8_0);
+    else if (m->kind == FP16) read_groups_of(m, row, to, FP16);
     else if (m->kind == BF16) read_groups_of(m, row, to, BF16);
     else if (m->kind == NESTED) read_groups_of(m, row, to, NESTED);
 }
@@ -52,6 +66,19 @@ INLINE void widen_row(const Matrix *m, int row, int columns, void *out, size_t a
     }
 }
 
+/* The same for a row of blocks. */
+INLINE void widen_blocks(const Matrix *m, int row, void *out, size_t at, int kind, int is_bf16) {
+    Groups groups;
+    read_groups(m, row, &groups);
+    const uint8_t *from = block_row(m, row, kind);
+    for (int start = 0; start < m->columns; start += 256, from += stretch_bytes(kind))
+        for (int column = 0; column < 256; column += 8) {
+            const int g = (start + column) / 32;
+            const f8 code = block_codes(from, column, kind);
+            store8(out, at + start + column, is_bf16, fma8(set8(groups.scale[g]), code, set8(groups.least[g])));
+        }
+}
+
 INLINE void copy_row(const Matrix *m, int row, int columns, void *out, size_t at, int is_bf16) {
     for (int column = 0; column < columns; column += 8)
         store8(out, at + column, is_bf16, load8(m->codes, (size_t)row * m->columns + column, m->bits == 16));
@@ -73,6 +100,46 @@ WIDE INLINE __m256i numbers_of(const Groups *groups, int g) {
 }
 
 #define UP(number) (number * 0x0001000100010001) /* in each 16 bits of 64 */
+
+/* The numbers that the 32 codes of a group stand for, which are 16 bits each. */
+WIDE INLINE void look_up(const Groups *groups, int g, __m512i codes, uint16_t *out) {
+    const __m512i known = _mm512_castsi256_si512(numbers_of(groups, g));
+    _mm512_storeu_si512(out + 32 * g, _mm512_permutexvar_epi16(_mm512_and_si512(codes, _mm512_set1_epi16(15)), known));
+}
+
+/* `widen_blocks` for 4 bits and bf16, in 512 bits. */
+WIDE static void look_up_blocks(const Matrix *m, int row, uint16_t *out) {
+    const uint8_t *from = block_row(m, row, m->kind);
+    Groups groups;
+    read_groups(m, row, &groups);
+    if (m->kind == AS_Q4_0) {
+        for (int g = 0; g < m->columns / 32; g++) {
+            const __m256i own = _mm256_cvtepu8_epi16(_mm_loadu_si128((const __m128i *)(from + g * OF_Q4_0 + 2)));
+            look_up(&groups, g, _mm512_inserti64x4(_mm512_castsi256_si512(own), _mm256_srli_epi16(own, 4), 1), out);
+        }
+        return;
+    }
+    for (int g = 0; g < m->columns / 32; g += 2) {
+        const uint8_t *codes = from + g / 8 * OF_Q4_K + 16 + g % 8 / 2 * 32;
+        const __m512i own = _mm512_cvtepu8_epi16(_mm256_loadu_si256((const __m256i *)codes));
+        look_up(&groups, g, own, out);
+        look_up(&groups, g + 1, _mm512_srli_epi16(own, 4), out);
+    }
+}
+
+/* The same for 8 bits. */
+WIDE static void widen_byte_blocks(const Matrix *m, int row, uint16_t *out) {
+    const int8_t *from = (const int8_t *)block_row(m, row, AS_Q8_0);
+    Groups groups;
+    read_groups(m, row, &groups);
+    for (int column = 0; column < m->columns; column += 16) {
+        const int g = column / 32;
+        const __m128i codes = _mm_loadu_si128((const __m128i *)(from + g * OF_Q8_0 + 2 + column % 32));
+        const __m512 own = _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(codes)), scale = _mm512_set1_ps(groups.scale[g]);
+        const __m512 numbers = _mm512_fmadd_ps(scale, own, _mm512_set1_ps(groups.least[g]));
+        _mm256_storeu_si256((__m256i *)(out + column), bf16_of_16(numbers));
+    }
+}
 
 /* `widen_row` for 4 bits and bf16, in 512 bits: 32 columns are looked up at a time in what their codes stand for. */
 WIDE static void look_up_row(const Matrix *m, int row, int columns, uint16_t *out) {
@@ -117,7 +184,17 @@ WIDE static void widen_bytes(const Matrix *m, int row, int columns, uint16_t *ou
 static const int is_wide;
 static void look_up_row(const Matrix *m, int row, int columns, uint16_t *out) {}
 static void widen_bytes(const Matrix *m, int row, int columns, uint16_t *out) {}
+static void look_up_blocks(const Matrix *m, int row, uint16_t *out) {}
+static void widen_byte_blocks(const Matrix *m, int row, uint16_t *out) {}
 #endif
+
+static void widen_in_file(const Matrix *m, int row, void *out, size_t at, int is_bf16) {
+    if (is_wide && is_bf16 && m->bits == 4) look_up_blocks(m, row, (uint16_t *)out + at);
+    else if (is_wide && is_bf16) widen_byte_blocks(m, row, (uint16_t *)out + at);
+    else if (m->kind == AS_Q4_0) widen_blocks(m, row, out, at, AS_Q4_0, is_bf16);
+    else if (m->kind == AS_Q4_K) widen_blocks(m, row, out, at, AS_Q4_K, is_bf16);
+    else widen_blocks(m, row, out, at, AS_Q8_0, is_bf16);
+}
 
 static void widen_to_bf16(const Matrix *m, int row, int columns, uint16_t *out) {
     if (is_wide && m->bits == 4) look_up_row(m, row, columns, out);
@@ -135,6 +212,7 @@ EXPORT void FORM(headstart_widen)(const Matrix *matrix, int32_t first, int32_t r
         const Matrix *m = holding(matrix, &row);
         const size_t at = (size_t)i * columns;
         if (m->bits >= 16) copy_row(m, row, columns, out, at, is_bf16);
+        else if (is_in_blocks(m->kind)) widen_in_file(m, row, out, at, is_bf16);
         else if (is_bf16) widen_to_bf16(m, row, columns, (uint16_t *)out + at);
         else if (m->bits == 4) widen_row(m, row, columns, out, at, 4, 0);
         else widen_row(m, row, columns, out, at, 8, 0);

@@ -7,36 +7,49 @@ from ctypes import byref, pointer
 
 import numpy as np
 import torch
+from gguf.constants import GGML_QUANT_SIZES, GGMLQuantizationType
 from torch import Tensor
 
 from engine.gguf.blocks import Bytes
 from engine.native.library import MOST_GROUPS, Matrix, library
-from engine.weights.packed import STRETCH, PackedMatrix
+from engine.weights.blocks import COMPUTED, BlockMatrix
+from engine.weights.packed import STRETCH, CodedMatrix, PackedMatrix
 
 FP16, BF16, NESTED, ROW = range(4)
 """How scales lie, as in `model.h`."""
 
 _KINDS = {torch.float16: FP16, torch.bfloat16: BF16, torch.int8: NESTED, torch.float32: ROW}
+_BLOCK_KINDS = {form: ROW + 1 + index for index, form in enumerate(COMPUTED)}
+BLOCK_COLUMNS, BLOCK_GROUP = 256, 32
+"""Rows of blocks are a multiple of so many columns, and so many share a scale."""
 
 
-def can_compile(parts: Sequence[PackedMatrix | Tensor]) -> bool:
+def can_compile(parts: Sequence[CodedMatrix | Tensor]) -> bool:
     """Whether the compiled part is here and can read these matrices."""
     return library() is not None and all(map(_fits, parts))
 
 
-def _fits(part: PackedMatrix | Tensor) -> bool:
+def _fits(part: CodedMatrix | Tensor) -> bool:
     if part.device.type != "cpu":
         return False
+    if isinstance(part, BlockMatrix):
+        return can_compute(part.form, part.columns)
     if isinstance(part, PackedMatrix):
         return part.columns % 8 == 0 and part.scales.shape[1] <= MOST_GROUPS
+    assert isinstance(part, Tensor)
     return part.shape[1] % 8 == 0 and part.dtype in (torch.float32, torch.bfloat16) and part.is_contiguous()
+
+
+def can_compute(form: int, columns: int) -> bool:
+    """Whether the compiled part computes with blocks of a GGUF type as they lie in a file."""
+    return form in COMPUTED and columns % BLOCK_COLUMNS == 0 and columns // BLOCK_GROUP <= MOST_GROUPS
 
 
 class CompiledStack:
     """Matrices `[rows, in]` below each other, each packed or in full, read as one `[out, in]`. `biases` are the
     addresses of an fp32 vector for each, or None."""
 
-    def __init__(self, parts: Sequence[PackedMatrix | Tensor], biases: Sequence[int | None] = ()) -> None:
+    def __init__(self, parts: Sequence[CodedMatrix | Tensor], biases: Sequence[int | None] = ()) -> None:
         loaded = library()
         assert loaded is not None
         self._library = loaded
@@ -68,15 +81,28 @@ class CompiledStack:
         self._library.headstart_widen(byref(self.matrix), first, len(out), self.columns, out.data_ptr(), is_bf16)
 
 
-def _columns(part: PackedMatrix | Tensor) -> int:
-    return part.columns if isinstance(part, PackedMatrix) else part.shape[1]
+def _columns(part: CodedMatrix | Tensor) -> int:
+    return part.columns if isinstance(part, CodedMatrix) else part.shape[1]
 
 
-def structure(part: PackedMatrix | Tensor) -> Matrix:
+def structure(part: CodedMatrix | Tensor) -> Matrix:
     """A matrix as the compiled part sees it."""
     if isinstance(part, Tensor):
         rows, columns = part.shape
         return Matrix(codes=part.data_ptr(), rows=rows, columns=columns, bits=8 * part.dtype.itemsize)
+
+    if isinstance(part, BlockMatrix):
+        return Matrix(
+            codes=part.blocks.data_ptr(),
+            order=None if part.order is None else part.order.data_ptr(),
+            rows=part.rows,
+            columns=part.columns,
+            bits=part.bits,
+            group=BLOCK_GROUP,
+            groups=part.columns // BLOCK_GROUP,
+            kind=_BLOCK_KINDS[part.form],
+        )
+    assert isinstance(part, PackedMatrix)
 
     def address(tensor: Tensor | None) -> int | None:
         return None if tensor is None else tensor.data_ptr()
@@ -106,3 +132,16 @@ def repack(kind: int, blocks: Bytes, into: PackedMatrix) -> None:
     assert blocks.dtype == np.uint8
     target = structure(into)
     loaded.headstart_repack(kind, blocks.ctypes.data, blocks.shape[1], into.columns, byref(target))
+
+
+def are_numbers(kind: int, blocks: Tensor) -> bool:
+    """Whether all scales of some blocks `[rows, bytes]` of a type that the compiled part computes with are numbers. All
+    of them are in memory then."""
+    loaded = library()
+    assert loaded is not None
+    assert blocks.is_contiguous()
+    return bool(
+        loaded.headstart_are_numbers(
+            kind, blocks.data_ptr(), blocks.numel() // GGML_QUANT_SIZES[GGMLQuantizationType(kind)][1]
+        )
+    )

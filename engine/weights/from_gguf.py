@@ -3,42 +3,82 @@
 from __future__ import annotations
 
 from math import prod
-from typing import Literal
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from engine.gguf.blocks import FORMATS, SUPER, BlockFormat, Bytes, take_apart
-from engine.gguf.dequantise import StoredTensor
+from engine.gguf.blocks import FORMATS, BlockFormat
+from engine.gguf.dequantise import SHORTER, StoredTensor
 from engine.gguf.header import GgufDamagedError
 from engine.gguf.tensors import Recipe, Rows
 from engine.native.library import library
-from engine.weights.compiled_matrix import repack
-from engine.weights.packed import STRETCH, PackedMatrix, pack_codes, padded_bytes, padded_groups, rooms
+from engine.weights.blocks import BlockMatrix, repack_by_numpy, unwritten
+from engine.weights.compiled_matrix import are_numbers, can_compute, repack
+from engine.weights.mapped_file import MappedFiles, changed_while_read
+from engine.weights.packed import CodedMatrix, PackedMatrix
 
 PIECE_BYTES = 4 << 20
 """How much of a file is read at once: so little that the memory for it is the same again and again."""
 
+NO_NUMBERS = "it has weights that are no numbers"
 
-def read_packed(recipe: Recipe) -> PackedMatrix | None:
+
+def packed_bytes(recipe: Recipe, where: torch.device) -> int | None:
+    """How much memory a matrix in few bits takes on a device, in its file or copied out of it; None where `read_packed`
+    gives None."""
+    found = recipe.rows()
+    if found is None or found[0].kind not in FORMATS:
+        return None
+    tensor, wanted = found
+    if where.type == "cpu" and _stays_in_file(tensor):
+        return (wanted.last - wanted.first) * tensor.row_bytes
+    return FORMATS[tensor.kind].bytes_for((wanted.last - wanted.first) * tensor.shape[1])
+
+
+def _stays_in_file(tensor: StoredTensor) -> bool:
+    """Whether the compiled part is here and computes with a tensor as it lies."""
+    return library() is not None and can_compute(tensor.kind, tensor.shape[1])
+
+
+def read_packed(recipe: Recipe, files: MappedFiles | None = None) -> CodedMatrix | None:
     """A matrix `[out, in]` in few bits, as it is in the file; None where its type has no packed form here, or it is
     made of a file's tensors in another way than by taking rows.
 
-    Beside the result, a part of PIECE_BYTES is in memory, and all of the matrix's bytes twice where its rows change
-    places. Raises GgufDamagedError where a weight is no number, OSError.
+    What the compiled part computes with as it is stays in its file, one of `files`, where these are given. Beside any
+    other result, a part of PIECE_BYTES is in memory, and all of the matrix's bytes twice where its rows change places.
+    Raises GgufDamagedError where a weight is no number or the file ends early, OSError.
     """
     found = recipe.rows()
     if found is None or found[0].kind not in FORMATS:
         return None
-    matrix = _repacked(*found, FORMATS[found[0].kind])
+    tensor, wanted = found
+    if files is not None and _stays_in_file(tensor):
+        return _in_blocks(tensor, wanted, files)
+    matrix = _repacked(tensor, wanted, FORMATS[tensor.kind])
     _check_finite(matrix)
     return matrix
 
 
+def _in_blocks(tensor: StoredTensor, wanted: Rows, files: MappedFiles) -> BlockMatrix:
+    """Some rows as they lie in their file."""
+    file, rows = files.of(tensor.path), wanted.last - wanted.first
+    offset, size = tensor.offset + wanted.first * tensor.row_bytes, rows * tensor.row_bytes
+    if offset + size > file.size:
+        raise GgufDamagedError(SHORTER)
+    blocks = file.part(offset, size).view(rows, tensor.row_bytes)
+    is_sound = are_numbers(tensor.kind, blocks)
+    if not file.is_whole:
+        raise changed_while_read(file.path.name, file.path)
+    if not is_sound:
+        raise GgufDamagedError(NO_NUMBERS)
+    order = None if wanted.order is None else torch.from_numpy(wanted.order.astype(np.int32))
+    return BlockMatrix(tensor.shape[1], tensor.kind, blocks, order, file)
+
+
 def _repacked(tensor: StoredTensor, wanted: Rows, form: BlockFormat) -> PackedMatrix:
     rows = wanted.last - wanted.first
-    matrix = _unwritten(form, rows, tensor.shape[1])
+    matrix = unwritten(form, rows, tensor.shape[1])
     into = repack_by_numpy if library() is None else repack
     if wanted.order is not None:
         into(tensor.kind, tensor.raw(wanted.first, wanted.last)[wanted.order], matrix)
@@ -52,43 +92,11 @@ def _repacked(tensor: StoredTensor, wanted: Rows, form: BlockFormat) -> PackedMa
     return matrix
 
 
-def _unwritten(form: BlockFormat, rows: int, columns: int) -> PackedMatrix:
-    """A matrix whose codes and scales are yet to be written; only what no block writes is there: zeros behind them."""
-    groups, stretches = -(-columns // form.group // 8) * 8, -(-columns // STRETCH)
-    bits: Literal[4, 8] = 4 if form.bits == 4 else 8
-    codes = (torch.int32, (rows, stretches, 8)) if bits == 4 else (torch.int8, (rows, stretches * STRETCH))
-    scales = (torch.int8 if form.is_nested else torch.float16, (rows, groups))
-    supers = (torch.float16, (rows, columns // SUPER))
-    wanted = {"codes": codes, "scales": scales}
-    wanted |= {"mins": scales} if form.has_minimums else {}
-    wanted |= {"supers": supers} if form.is_nested else {}
-    wanted |= {"super_mins": supers} if form.is_nested and form.has_minimums else {}
-    has_gaps = bool(columns % STRETCH or columns // form.group % 8)
-    parts = dict(zip(wanted, rooms(list(wanted.values()), are_zeros=has_gaps), strict=True))
-    return PackedMatrix(rows, columns, bits, form.group, form.offset, exact=True, **parts)
-
-
-def repack_by_numpy(kind: int, blocks: Bytes, into: PackedMatrix) -> None:
-    """What `engine.weights.compiled_matrix.repack` does, on every computer."""
-    taken = take_apart(blocks, kind)
-    codes = torch.from_numpy(taken.codes)
-    into.codes.copy_(pack_codes(codes) if into.bits == 4 else padded_bytes(codes))
-    for target, source in (
-        (into.scales, taken.scales),
-        (into.mins, taken.mins),
-        (into.supers, taken.supers),
-        (into.super_mins, taken.super_mins),
-    ):
-        if target is not None and source is not None:
-            numbers = torch.from_numpy(source.view(np.int8) if source.dtype == np.uint8 else source)
-            target.copy_(padded_groups(numbers) if target.shape != numbers.shape else numbers)
-
-
 def _check_finite(matrix: PackedMatrix) -> None:
     """Raise GgufDamagedError where a scale is NaN or infinite: all weights of its group would be."""
     for part in matrix.parts:
         if part.dtype is torch.float16 and not torch.isfinite(part).all():
-            raise GgufDamagedError("it has weights that are no numbers")
+            raise GgufDamagedError(NO_NUMBERS)
 
 
 def read_numbers(recipe: Recipe, shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
@@ -98,7 +106,7 @@ def read_numbers(recipe: Recipe, shape: tuple[int, ...], dtype: torch.dtype) -> 
     for piece in recipe.pieces():
         numbers = torch.from_numpy(np.ascontiguousarray(piece)).reshape(-1)
         if not torch.isfinite(numbers).all():
-            raise GgufDamagedError("it has weights that are no numbers")
+            raise GgufDamagedError(NO_NUMBERS)
         out[at : at + len(numbers)] = numbers
         at += len(numbers)
     return out.view(shape)

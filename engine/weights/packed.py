@@ -1,15 +1,17 @@
 """Weight matrices that stay in few bits: codes, and for each group of columns a scale and what code 0 stands for.
 
-`PackedMatrix` is one matrix. It gives back its numbers (`widened`) by the compiled part, or by torch where that is not,
-and is multiplied with a single row over the codes. `engine/native/model.h` says how the codes lie.
+`PackedMatrix` has them in an order of our own; `engine.weights.blocks` has them as a GGUF file does. Either gives back
+its numbers (`widened`) by torch; the compiled part does the same faster, and multiplies single rows with the codes.
+`engine/native/model.h` says how they lie.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Literal
+from typing import Literal, Self
 
 import torch
 from torch import Tensor
@@ -28,15 +30,60 @@ LINE = 64
 Bits = Literal[4, 8]
 
 
+class CodedMatrix(ABC):
+    """Weights `[rows, columns]` as codes of 4 or 8 `bits`. `exact` says that no other form of these weights tells more:
+    they were stored so."""
+
+    __slots__ = ()
+
+    rows: int
+    columns: int
+    bits: Bits
+    exact: bool
+
+    @property
+    def kind(self) -> str:
+        """ "int4" or "int8"."""
+        return f"int{self.bits}"
+
+    @property
+    @abstractmethod
+    def parts(self) -> Iterator[Tensor]:
+        """All tensors."""
+
+    @property
+    def nbytes(self) -> int:
+        return sum(part.nbytes for part in self.parts)
+
+    @property
+    def device(self) -> torch.device:
+        return next(iter(self.parts)).device
+
+    @abstractmethod
+    def select(self, rows: Tensor) -> Self:
+        """These rows, in this order."""
+
+    @abstractmethod
+    def between(self, first: int, last: int) -> Self:
+        """The rows `first` to `last`, as views."""
+
+    @abstractmethod
+    def to(self, device: torch.device) -> Self:
+        """The same matrix on a device."""
+
+    @abstractmethod
+    def widened(self, dtype: torch.dtype) -> Tensor:
+        """All numbers `[rows, columns]` by torch, on any device: computed in fp32, rounded to `dtype`."""
+
+
 @dataclass(frozen=True, slots=True)
-class PackedMatrix:
-    """Weights `[rows, columns]`, each `scale * (code - offset) + minimum`.
+class PackedMatrix(CodedMatrix):
+    """Weights in an order of our own, each `scale * (code - offset) + minimum`.
 
     `codes` are int32 words `[rows, stretches, 8]` for 4 `bits`, whose word j has column 8 k + j of a stretch from bit
     `PLACES[k]` on, else int8 `[rows, padded columns]`. `scales` and `mins` are `[rows, groups]`, with a multiple of 8
     of groups: fp16 or bf16; or int8, which count times the fp16 `supers` and `super_mins` `[rows, columns / 256]`;
-    or fp32 `[rows, 1]`, one scale for the whole row. `exact` says that no other form of these weights tells more: they
-    were stored so."""
+    or fp32 `[rows, 1]`, one scale for the whole row."""
 
     rows: int
     columns: int
@@ -51,37 +98,24 @@ class PackedMatrix:
     super_mins: Tensor | None = None
 
     @property
-    def kind(self) -> str:
-        """ "int4" or "int8"."""
-        return f"int{self.bits}"
-
-    @property
     def parts(self) -> Iterator[Tensor]:
         """All tensors."""
         every = (self.codes, self.scales, self.mins, self.supers, self.super_mins)
         return (each for each in every if each is not None)
 
-    @property
-    def nbytes(self) -> int:
-        return sum(part.nbytes for part in self.parts)
-
-    @property
-    def device(self) -> torch.device:
-        return self.codes.device
-
     def select(self, rows: Tensor) -> PackedMatrix:
-        """These rows, in this order."""
+        """As of every matrix."""
         return self._with(len(rows), lambda part: part.index_select(0, rows))
 
     def between(self, first: int, last: int) -> PackedMatrix:
-        """The rows `first` to `last`, as views."""
+        """As of every matrix."""
         return self._with(last - first, lambda part: part[first:last])
 
     def to(self, device: torch.device) -> PackedMatrix:
-        """The same matrix on a device."""
+        """As of every matrix."""
         return self._with(self.rows, lambda part: part.to(device))
 
-    def _with(self, rows: int, change) -> PackedMatrix:  # type: ignore[no-untyped-def]
+    def _with(self, rows: int, change: Callable[[Tensor], Tensor]) -> PackedMatrix:
         changed = [None if part is None else change(part) for part in (self.mins, self.supers, self.super_mins)]
         return PackedMatrix(
             rows, self.columns, self.bits, self.group, self.offset, self.exact,

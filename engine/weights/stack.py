@@ -9,10 +9,10 @@ from torch import Tensor
 from torch.nn import functional
 
 from engine.weights.compiled_matrix import CompiledStack, can_compile
-from engine.weights.packed import PackedMatrix
+from engine.weights.packed import CodedMatrix
 from engine.weights.row_products import tiles
 
-Part = PackedMatrix | Tensor
+Part = CodedMatrix | Tensor
 """A matrix in few bits, or in full."""
 
 
@@ -24,12 +24,12 @@ class Stack:
 
     def __init__(self, parts: Sequence[Part]) -> None:
         self.parts = tuple(parts)
-        packed = [part for part in parts if isinstance(part, PackedMatrix)]
+        packed = [part for part in parts if isinstance(part, CodedMatrix)]
         self.kind = max(packed, key=lambda part: part.nbytes).kind if packed else ""
         self.exact = all(part.exact for part in packed)
         self.nbytes = sum(part.nbytes for part in packed)
         first = parts[0]
-        self.columns = first.columns if isinstance(first, PackedMatrix) else first.shape[1]
+        self.columns = first.columns if isinstance(first, CodedMatrix) else first.shape[1]
         self.rows = sum(map(_rows, parts))
         self._compiled = CompiledStack(parts) if can_compile(parts) else None
 
@@ -76,10 +76,10 @@ class Stack:
 
 
 def _rows(part: Part) -> int:
-    return part.rows if isinstance(part, PackedMatrix) else len(part)
+    return part.rows if isinstance(part, CodedMatrix) else len(part)
 
 
 def _numbers(part: Part, first: int, last: int, dtype: torch.dtype) -> Tensor:
-    if isinstance(part, PackedMatrix):
+    if isinstance(part, CodedMatrix):
         return part.between(first, last).widened(dtype)
     return part[first:last].to(dtype)

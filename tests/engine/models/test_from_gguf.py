@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import gguf
 import pytest
@@ -105,18 +106,58 @@ def test_nothing_is_written(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("what", ["changed", "cut"])
-def test_a_file_that_changes_while_it_is_read(what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("at", [1, 5])
+def test_a_file_that_changes_while_it_is_read(
+    what: str, at: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before anything of it is read, or mapped into memory, and afterwards."""
     path = write_packed(tmp_path / "tiny.gguf", "Q4_K")
-    content, read = path.read_bytes(), reading.read_packed
+    content, read, calls = path.read_bytes(), reading.read_packed, iter(range(1, 100))
 
-    def meanwhile(recipe: object) -> object:
-        path.write_bytes(content[: -len(content) // 3] if what == "cut" else content + b"more")
-        return read(recipe)  # type: ignore[arg-type]
+    def meanwhile(recipe: Any, files: Any) -> object:
+        if next(calls) == at:
+            path.write_bytes(content[: -len(content) // 3] if what == "cut" else content + b"more")
+        return read(recipe, files)
 
     monkeypatch.setattr(from_gguf, "read_packed", meanwhile)
-    words = r"tiny\.gguf is not a readable GGUF file: download" if what == "cut" else "changed while it was read"
+    words = r"changed while it was read: open it again|tiny\.gguf is not a readable GGUF file: download it again"
     with pytest.raises(ModelError, match=words):
         from_gguf.open_network(path, torch.device("cpu"), "auto", lambda stage, fraction: None)
+
+
+@pytest.mark.skipif(native_library.library() is None, reason="the compiled part is not here")
+def test_a_file_that_is_written_to_while_its_model_is_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    never_full(monkeypatch)
+    path = write_packed(tmp_path / "tiny.gguf", "Q4_K")
+    content, model = path.read_bytes(), load(path, "cpu", "auto")
+    before = logits(model)
+    path.write_bytes(bytes(len(content)))
+    with pytest.raises(ModelError, match=r"tiny\.gguf was changed while its model was open"):
+        logits(model)
+    with pytest.raises(ModelError, match=r"tiny\.gguf was changed while its model was open"):
+        written(model, 3)
+    path.write_bytes(content)
+    assert torch.equal(logits(load(path, "cpu", "auto")), before)
+
+
+@pytest.mark.parametrize("kind", ["Q4_0", "Q4_K", "Q8_0"])
+@pytest.mark.skipif(native_library.library() is None, reason="the compiled part is not here")
+def test_weights_that_are_computed_with_in_their_file_take_no_memory_of_ours(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    never_full(monkeypatch)
+    path = write_packed(tmp_path / "tiny.gguf", kind)
+    copied = 0
+
+    def counted(*given: Any) -> Any:
+        nonlocal copied
+        copied += 1
+        return repack(*given)
+
+    repack = reading.repack
+    monkeypatch.setattr(reading, "repack", counted)
+    load(path, "cpu", "auto")
+    assert copied == 0
 
 
 def test_weights_that_are_no_numbers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

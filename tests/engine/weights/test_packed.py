@@ -4,6 +4,7 @@ together."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,14 +19,18 @@ from numpy.typing import NDArray
 from engine.gguf.blocks import FORMATS
 from engine.gguf.dequantise import StoredTensor
 from engine.gguf.header import GgufDamagedError, GgufTensor
-from engine.gguf.tensors import PLAIN, Recipe
+from engine.gguf.tensors import PLAIN, Recipe, Rows
 from engine.native import library as native_library
 from engine.weights import from_gguf
+from engine.weights.blocks import COMPUTED, BlockMatrix
 from engine.weights.compiled_matrix import CompiledStack
 from engine.weights.from_gguf import read_packed
-from engine.weights.packed import PackedMatrix
+from engine.weights.mapped_file import MappedFiles
+from engine.weights.packed import CodedMatrix, PackedMatrix
 
 KINDS = sorted(FORMATS)
+LOST = 2e-5
+"""Of a product: activations are rounded to 16 bits of the largest in their group, half a step each."""
 HALVES = {
     **dict.fromkeys(("Q4_0", "Q5_0", "Q8_0", "IQ4_NL", "IQ4_XS"), (0,)),
     **dict.fromkeys(("Q4_1", "Q5_1", "Q4_K", "Q5_K"), (0, 2)),
@@ -85,8 +90,22 @@ def read(path: Path, kind: int, rows: int, columns: int, seed: int) -> tuple[Pac
     """A packed matrix, and its numbers by the gguf package."""
     blocks = random_blocks(kind, rows, columns, seed)
     found = read_packed(stored(path, kind, blocks, columns))
-    assert found is not None
+    assert isinstance(found, PackedMatrix)
     return found, dequantize(blocks, GGMLQuantizationType(kind))
+
+
+def mapped(
+    path: Path, kind: int, rows: int, columns: int, seed: int, order: NDArray[np.int64] | None = None
+) -> tuple[BlockMatrix, NDArray[np.float32]]:
+    """A matrix that stays in its file, whose rows change places in some `order`, and its numbers."""
+    blocks = random_blocks(kind, rows, columns, seed)
+    numbers = dequantize(blocks, GGMLQuantizationType(kind))
+    recipe = stored(path, kind, blocks, columns)
+    if order is not None:
+        recipe = replace(recipe, _way=replace(PLAIN, rows=lambda shapes, config: Rows(0, rows, order)))
+    found = read_packed(recipe, MappedFiles())
+    assert isinstance(found, BlockMatrix)
+    return found, numbers if order is None else numbers[order]
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: GGMLQuantizationType(kind).name)
@@ -129,7 +148,7 @@ def test_products_of_one_row(kind: int, wide: bool, file: Path) -> None:
         # Sums of codes, and of what code 0 stands for, may each be far larger than what is left of both.
         largest = torch.from_numpy(numbers).abs().max().double() * row.double().abs().sum()
         error = (CompiledStack([matrix]).multiply(row) - expected).abs()
-        assert (error <= 1e-5 * torch.maximum(size, largest)).all()
+        assert (error <= LOST * torch.maximum(size, largest)).all()
 
     check()
 
@@ -201,3 +220,92 @@ def test_pieces_of_a_large_matrix(file: Path, monkeypatch: pytest.MonkeyPatch) -
     matrix, numbers = read(file, GGMLQuantizationType.Q4_0, 11, 64, 3)
     assert (matrix.widened(torch.float32).numpy() == numbers).all()
     assert StoredTensor(GgufTensor(file, (11, 64), GGMLQuantizationType.Q4_0, 0, 11 * 36)).rows == 11
+
+
+needs_compiled = pytest.mark.skipif(native_library.library() is None, reason="the compiled part is not here")
+by_form = pytest.mark.parametrize("form", COMPUTED, ids=lambda form: GGMLQuantizationType(form).name)
+
+
+@by_form
+@needs_compiled
+def test_what_stays_in_its_file_has_the_same_numbers(form: int, wide: bool, file: Path) -> None:
+    @given(st.integers(1, 40), st.integers(1, 3), st.integers(0, 2**32), st.booleans())
+    def check(rows: int, stretches: int, seed: int, is_turned: bool) -> None:
+        order = np.random.default_rng(seed).permutation(rows) if is_turned else None
+        matrix, expected = mapped(file, form, rows, 256 * stretches, seed, order)
+        assert (matrix.widened(torch.float32).numpy() == expected).all()
+        first = seed % rows
+        for dtype in (torch.float32, torch.bfloat16):
+            out = torch.empty(rows - first, matrix.columns, dtype=dtype)
+            CompiledStack([matrix]).widen(first, out)
+            assert torch.equal(out, torch.from_numpy(expected)[first:].to(dtype))
+
+    check()
+
+
+@by_form
+@needs_compiled
+def test_products_with_what_stays_in_its_file(form: int, wide: bool, file: Path) -> None:
+    """Near those of the numbers, and for each row the same bits in every width, and wherever it lies."""
+    library = native_library.library()
+    assert library is not None
+
+    @given(st.integers(1, 70), st.integers(1, 3), st.integers(0, 2**32))
+    def check(rows: int, stretches: int, seed: int) -> None:
+        order = np.random.default_rng(seed).permutation(rows)
+        matrix, numbers = mapped(file, form, rows, 256 * stretches, seed, order)
+        row = torch.randn(1, matrix.columns, generator=torch.Generator().manual_seed(seed % 2**31))
+        found = CompiledStack([matrix]).multiply(row)
+        weights = torch.from_numpy(numbers).double()
+        largest = weights.abs().max() * row.double().abs().sum()
+        size = torch.maximum(row.double().abs() @ weights.abs().t(), largest)
+        assert ((found - row.double() @ weights.t()).abs() <= LOST * size).all()
+        straight, _ = mapped(file, form, rows, 256 * stretches, seed)
+        assert torch.equal(found[0], CompiledStack([straight]).multiply(row)[0, torch.from_numpy(order)])
+        one = int(seed % rows)
+        assert torch.equal(found[0, one : one + 1], CompiledStack([matrix.between(one, one + 1)]).multiply(row)[0])
+        library.headstart_widen_rows(not wide)
+        assert torch.equal(found, CompiledStack([matrix]).multiply(row))
+        library.headstart_widen_rows(wide)
+
+    check()
+
+
+@needs_compiled
+def test_rows_of_what_stays_in_its_file(file: Path) -> None:
+    turned = np.array([3, 1, 0, 2])
+    matrix, numbers = mapped(file, GGMLQuantizationType.Q4_K, 4, 256, 1, turned)
+    chosen: CodedMatrix = matrix.select(torch.tensor([2, 2, 0]))
+    assert (chosen.widened(torch.float32).numpy() == numbers[[2, 2, 0]]).all()
+    assert (matrix.between(1, 3).widened(torch.float32).numpy() == numbers[1:3]).all()
+    assert matrix.nbytes == 4 * 144 + 4 * 4
+    assert matrix.to(torch.device("cpu")) is matrix
+
+
+@needs_compiled
+@pytest.mark.parametrize(
+    ("kind", "columns"),
+    [(GGMLQuantizationType.Q5_K, 256), (GGMLQuantizationType.Q8_0, 96)],
+    ids=["another type", "no whole stretch"],
+)
+def test_what_is_not_computed_as_it_lies_is_packed(kind: int, columns: int, file: Path) -> None:
+    recipe = stored(file, kind, random_blocks(kind, 2, columns, 0), columns)
+    assert isinstance(read_packed(recipe, MappedFiles()), PackedMatrix)
+
+
+@by_form
+@needs_compiled
+def test_a_weight_in_the_file_that_is_no_number(form: int, file: Path) -> None:
+    blocks = random_blocks(form, 4, 512, 0)
+    blocks[3, -GGML_QUANT_SIZES[GGMLQuantizationType(form)][1] :][:2] = np.array([np.inf], np.float16).view(np.uint8)
+    with pytest.raises(GgufDamagedError, match="weights that are no numbers"):
+        read_packed(stored(file, form, blocks, 512), MappedFiles())
+
+
+@needs_compiled
+def test_a_mapped_file_that_ends_early(file: Path) -> None:
+    blocks = random_blocks(GGMLQuantizationType.Q8_0, 4, 256, 0)
+    recipe = stored(file, GGMLQuantizationType.Q8_0, blocks, 256)
+    file.write_bytes(blocks.tobytes()[:-1])
+    with pytest.raises(GgufDamagedError, match="became shorter"):
+        read_packed(recipe, MappedFiles())
