@@ -22,7 +22,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-VERSION = 9
+VERSION = 10
 """The version of the structures and functions below, as in `model.h`. A build of another version is not used."""
 AVX2 = {"AVX2", "AVX512"}
 """What torch calls processors that the wider form is for; it knows of an order to use less."""

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define VERSION 9
+#define VERSION 10
 
 #define EXPORT __attribute__((visibility("default")))
 
