@@ -16,7 +16,6 @@ from engine.native import library as native_library
 from engine.native.library import ACTIVATIONS, MOST_TOKENS
 from engine.types import LONG
 from engine.weights.compiled_matrix import CompiledStack
-from engine.weights.packed import CodedMatrix
 
 
 class NativeStep:
@@ -125,11 +124,6 @@ class NativeStep:
         )
 
     def _matrix(self, projection: Projection) -> native_library.Matrix:
-        parts, bias = projection.parts, projection.bias
-        biases: list[int | None] = []
-        if bias is not None:
-            sizes = [part.rows if isinstance(part, CodedMatrix) else len(part) for part in parts]
-            biases = [self._addresses.of(some) for some in torch.split(bias, sizes)]
-        stack = CompiledStack(parts, biases)
+        stack = CompiledStack(projection.parts, projection.bias)
         self._stacks.append(stack)
         return stack.matrix

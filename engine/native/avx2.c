@@ -7,5 +7,5 @@
 #include "rows.c"
 #include "prompt.c"
 #include "widen.c"
-#include "few.c"
+#include "read.c"
 #endif

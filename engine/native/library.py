@@ -159,18 +159,8 @@ SIGNATURES: dict[str, tuple[Any, ...]] = {
     "headstart_attention_scratch": (c_int64, POINTER(Attention)),
     "headstart_attend": (None, POINTER(Attention)),
     "headstart_gate": (None, c_void_p, c_void_p, c_int32, c_int32, c_int32),
-    "headstart_multiply_few": (
-        None,
-        c_void_p,
-        c_void_p,
-        c_void_p,
-        c_void_p,
-        c_int32,
-        c_int32,
-        c_int32,
-        c_int32,
-        c_int32,
-    ),
+    "headstart_read_scratch": (c_int64, c_int32, c_int32),
+    "headstart_read_rows": (None, POINTER(Matrix), c_void_p, c_int32, c_int32, c_void_p, c_void_p),
 }
 """What each function returns and takes, as in the C files. There the names of all but SHARED end with their form."""
 

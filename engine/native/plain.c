@@ -5,7 +5,7 @@
 #include "rows.c"
 #include "prompt.c"
 #include "widen.c"
-#include "few.c"
+#include "read.c"
 
 /* What Python compares with its own before it calls anything. */
 EXPORT const int32_t headstart_layout[] = {VERSION,       sizeof(Matrix), sizeof(Layer),    sizeof(Model),

@@ -101,7 +101,7 @@ TILE_OF_8(tile_avx512, FP32, float, ONE_STEP)
 static void begin_tiles(int kind) { (void)kind; }
 static void end_tiles(int kind) { (void)kind; }
 static void tile_pairs(const int32_t *a, int a_row, int rows, int depth, const int32_t *b, int columns, float *c, int adds) {}
-static void tile_amx(const int32_t *a, int a_row, int rows, int depth, const int32_t *b, int columns, float *c, int adds) {}
+static void tile_amx(const int32_t *a, int a_row, int rows, int depth, const int32_t *b, int c_row, int columns, float *c, int adds) {}
 #else
 #define PAIR_STEP(sum, own, column) _mm512_dpbf16_ps(sum, (__m512bh)_mm512_set1_epi32(*(own)), (__m512bh)(column))
 TILE_OF_8(tile_pairs, PAIRS, int32_t, PAIR_STEP)
@@ -109,44 +109,43 @@ TILE_OF_8(tile_pairs, PAIRS, int32_t, PAIR_STEP)
 /* gcc does not know that these instructions read memory: what was written before must be there. */
 #define WRITTEN __asm__ volatile("" : : : "memory")
 
-/* `rows` is rounded up to a multiple of 16: up to four sums of 16 x 16 at a time. `depth` counts pairs. */
-TILES static void tile_amx(const int32_t *a, int a_row, int rows, int depth, const int32_t *b, int columns, float *c, int adds) {
+/* Rows and columns are rounded up to a multiple of 16: up to four sums of 16 x 16 at a time. `depth` counts pairs, and a row
+   of `c` is `c_row` numbers long. */
+TILES static void tile_amx(const int32_t *a, int a_row, int rows, int depth, const int32_t *b, int c_row, int columns, float *c,
+                           int adds) {
     WRITTEN;
     for (int column = 0; column < columns; column += 2 * COLUMNS, b += (size_t)depth * 2 * COLUMNS)
         for (int row = 0; row < rows; row += 32) {
-            float *own = c + (size_t)row * columns + column, *below = own + (size_t)16 * columns;
+            float *own = c + (size_t)row * c_row + column, *below = own + (size_t)16 * c_row;
             const int32_t *upper = a + (size_t)row * a_row, *lower = upper + (size_t)16 * a_row;
-            const int has_lower = row + 16 < rows;
+            const int has_lower = row + 16 < rows, has_right = column + COLUMNS < columns;
             _tile_zero(0);
             _tile_zero(1);
             _tile_zero(2);
             _tile_zero(3);
             if (adds) {
-                _tile_loadd(0, own, 4 * columns);
-                _tile_loadd(1, own + 16, 4 * columns);
-            }
-            if (adds && has_lower) {
-                _tile_loadd(2, below, 4 * columns);
-                _tile_loadd(3, below + 16, 4 * columns);
+                _tile_loadd(0, own, 4 * c_row);
+                if (has_right) _tile_loadd(1, own + 16, 4 * c_row);
+                if (has_lower) _tile_loadd(2, below, 4 * c_row);
+                if (has_lower && has_right) _tile_loadd(3, below + 16, 4 * c_row);
             }
             for (int k = 0; k < depth; k += 16) {
                 _tile_loadd(4, upper + k, 4 * a_row);
                 _tile_loadd(6, b + (size_t)k * COLUMNS, 64);
-                _tile_loadd(7, b + (size_t)(depth + k) * COLUMNS, 64);
                 _tile_dpbf16ps(0, 4, 6);
-                _tile_dpbf16ps(1, 4, 7);
                 if (has_lower) {
                     _tile_loadd(5, lower + k, 4 * a_row);
                     _tile_dpbf16ps(2, 5, 6);
-                    _tile_dpbf16ps(3, 5, 7);
                 }
+                if (!has_right) continue;
+                _tile_loadd(7, b + (size_t)(depth + k) * COLUMNS, 64);
+                _tile_dpbf16ps(1, 4, 7);
+                if (has_lower) _tile_dpbf16ps(3, 5, 7);
             }
-            _tile_stored(0, own, 4 * columns);
-            _tile_stored(1, own + 16, 4 * columns);
-            if (has_lower) {
-                _tile_stored(2, below, 4 * columns);
-                _tile_stored(3, below + 16, 4 * columns);
-            }
+            _tile_stored(0, own, 4 * c_row);
+            if (has_right) _tile_stored(1, own + 16, 4 * c_row);
+            if (has_lower) _tile_stored(2, below, 4 * c_row);
+            if (has_lower && has_right) _tile_stored(3, below + 16, 4 * c_row);
         }
 }
 
@@ -176,7 +175,7 @@ static void end_tiles(int kind) { (void)kind; }
 static void tile(int kind, const void *a, int a_row, int rows, int depth, const void *b, int columns, float *c, int adds) {
     switch (kind) {
 #ifdef __AVX2__
-        case AMX: tile_amx(a, a_row / 2, rows, depth / 2, b, columns, c, adds); break;
+        case AMX: tile_amx(a, a_row / 2, rows, depth / 2, b, columns, columns, c, adds); break;
         case AVX512_BF16: tile_pairs(a, a_row / 2, rows, depth / 2, b, columns, c, adds); break;
         case AVX512: tile_avx512(a, a_row, rows, depth, b, columns, c, adds); break;
 #endif

@@ -2,8 +2,7 @@
 
 Libraries of matrix products choose a kernel by the shape, and kernels add up in different orders. So a token's numbers
 would hang on how many tokens are read with it. Here products are computed for certain counts of rows only, for which
-the library was seen to give every row the same bits; what is left over is filled up with zeros. A few rows in bf16 are
-computed by the compiled part, where that was seen to give these bits as well (`engine.weights.few_rows`).
+the library was seen to give every row the same bits; what is left over is filled up with zeros.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from engine.weights import few_rows
+from engine.weights.compiled_matrix import CompiledStack, can_compile, can_read
 
 MEASURE = 64
 COUNTS = (16, 64, 96, 128, 192, 256)
@@ -39,9 +38,6 @@ ONE_THREAD = 32768 - VECTORS
 known_counts: dict[str, tuple[int, ...]] = {}
 """What was measured, by shape, number type and threads."""
 
-known_parts: dict[str, int] = {}
-"""Likewise, the part by which `few_rows` gives the same bits; 0 where it does not."""
-
 TILE = 4 << 20
 """Numbers of a matrix that are multiplied at once. Those of a larger one are taken some outputs at a time: what they
 are widened into stays near the processor, and to measure `counts_for` takes no longer than for a small one."""
@@ -56,27 +52,27 @@ def multiply(rows: Tensor, matrix: Tensor, bias: Tensor | None = None) -> Tensor
     That holds on the CPU, if it holds here for any count of rows at all (`counts_for` is not empty), for this matrix or
     for the same one with zeros around it; elsewhere this is torch's product.
     """
+    weights = matrix.t()
+    if can_read(rows.dtype) and can_compile([weights]) and weights.dtype is rows.dtype:
+        return CompiledStack([weights], bias).read(rows)
     if counts := counts_for(matrix, bias):
-        can_few = rows.dtype is matrix.dtype and few_rows.can_multiply(matrix)
-        return _by_counts(rows, matrix, bias, counts, known_parts.get(_key(matrix, bias), 0) if can_few else 0)
+        return _by_counts(rows, matrix, bias, counts)
     if matrix.device.type == "cpu" and (matrix.shape[0] % EVEN or matrix.shape[1] % EVEN):
         bias = None if bias is None else evened(bias, 1)
         return multiply(evened(rows, 1), evened(matrix, 2), bias)[:, : matrix.shape[1]]
     return _product(rows, matrix, bias)
 
 
-def _by_counts(rows: Tensor, matrix: Tensor, bias: Tensor | None, counts: tuple[int, ...], part: int) -> Tensor:
+def _by_counts(rows: Tensor, matrix: Tensor, bias: Tensor | None, counts: tuple[int, ...]) -> Tensor:
     rows = rows.clone() if rows.data_ptr() % LINE else rows
     out = rows.new_empty(len(rows), matrix.shape[1])
-    for start, count in parts(len(rows), counts, few_rows.MOST if part else 0):
-        some, to = rows[start : start + count], out[start : start + count]
-        if count <= few_rows.MOST and part:
-            few_rows.multiply_few(some, matrix, part, to)
-        elif len(some) == count:
-            _product(some, matrix, bias, to)
+    for start, count in parts(len(rows), counts):
+        part = rows[start : start + count]
+        if len(part) == count:
+            _product(part, matrix, bias, out[start : start + count])
         else:
-            filled = functional.pad(some, (0, 0, 0, count - len(some)))
-            to.copy_(_product(filled, matrix, bias)[: len(some)])
+            filled = functional.pad(part, (0, 0, 0, count - len(part)))
+            out[start:] = _product(filled, matrix, bias)[: len(part)]
     return out
 
 
@@ -95,13 +91,13 @@ def tiles(outputs: int, inputs: int) -> list[tuple[int, int]]:
     return [(start, min(start + size, outputs)) for start in range(0, outputs, size)]
 
 
-def parts(total: int, counts: tuple[int, ...], few: int = 0) -> Iterator[tuple[int, int]]:
-    """Where the parts of `total` rows begin, and their counts: some of `counts`, or at most `few`. The last may reach
-    past the end, by fewer rows than MEASURE."""
+def parts(total: int, counts: tuple[int, ...]) -> Iterator[tuple[int, int]]:
+    """Where the parts of `total` rows begin, and their counts. The last may reach past the end, by fewer rows than
+    MEASURE."""
     start = 0
     while start < total:
         left = total - start
-        above = left if left <= few else next((count for count in counts if 0 <= count - left < MEASURE), None)
+        above = next((count for count in counts if 0 <= count - left < MEASURE), None)
         count = above or max(count for count in counts if count <= left)
         yield start, count
         start += count
@@ -113,18 +109,15 @@ def counts_for(matrix: Tensor, bias: Tensor | None = None) -> tuple[int, ...]:
     and where the matrix is not on the CPU: there nothing was measured yet."""
     if matrix.device.type != "cpu":
         return ()
-    if (key := _key(matrix, bias)) not in known_counts:
-        known_counts[key], known_parts[key] = _measured(matrix, bias)
+    lies, more = matrix.is_contiguous(), "" if bias is None else "+bias"
+    key = f"{tuple(matrix.shape)} {matrix.dtype} {lies} {more} {torch.get_num_threads()}"
+    if key not in known_counts:
+        known_counts[key] = _measured(matrix, bias)
     return known_counts[key]
 
 
-def _key(matrix: Tensor, bias: Tensor | None) -> str:
-    lies, more = matrix.is_contiguous(), "" if bias is None else "+bias"
-    return f"{tuple(matrix.shape)} {matrix.dtype} {lies} {more} {torch.get_num_threads()}"
-
-
 @torch.inference_mode()
-def _measured(matrix: Tensor, bias: Tensor | None) -> tuple[tuple[int, ...], int]:
+def _measured(matrix: Tensor, bias: Tensor | None) -> tuple[int, ...]:
     rows, matrix = _telling(matrix)
     bias = None if bias is None else torch.zeros_like(bias)
 
@@ -133,11 +126,9 @@ def _measured(matrix: Tensor, bias: Tensor | None) -> tuple[tuple[int, ...], int
 
     whole, moved = by(MEASURE, rows), MEASURE // 2 + 5
     if not torch.equal(by(MEASURE, rows[: 2 * MEASURE].roll(moved, 0)), whole[: 2 * MEASURE].roll(moved, 0)):
-        return (), 0
+        return ()
     # Some rows of each count, from the end on: there they stand at other places than among MEASURE.
-    counts = tuple(n for n in COUNTS if n == MEASURE or torch.equal(_product(rows[-n:], matrix, bias), whole[-n:]))
-    can_few = bias is None and few_rows.can_multiply(matrix)
-    return counts, few_rows.part_like(rows[-few_rows.MOST :], matrix, whole[-few_rows.MOST :]) if can_few else 0
+    return tuple(n for n in COUNTS if n == MEASURE or torch.equal(_product(rows[-n:], matrix, bias), whole[-n:]))
 
 
 def _telling(like: Tensor) -> tuple[Tensor, Tensor]:

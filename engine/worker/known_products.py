@@ -15,27 +15,24 @@ from engine.library.places import blocks_dir
 from engine.machine import arithmetic
 from engine.private_file import write_private
 from engine.types import ModelError
-from engine.weights.few_rows import EVEN
-from engine.weights.row_products import COUNTS, MEASURE, known_counts, known_parts
+from engine.weights.row_products import COUNTS, MEASURE, known_counts
 
 log = logging.getLogger("headstart")
 
 
 def recall_products() -> None:
     """Know what an earlier start measured, where that was on this very machine. What stands in the file is not trusted
-    further: only counts and parts that are tried at all are taken."""
+    further: only counts that are tried at all are taken."""
     try:
         found = read_json(_path())
     except (ModelError, RuntimeError):
         return
-    counts, parts = found.get("counts"), found.get("parts")
-    if found.get("arithmetic") != arithmetic("cpu") or not (isinstance(counts, dict) and isinstance(parts, dict)):
+    counts = found.get("counts")
+    if found.get("arithmetic") != arithmetic("cpu") or not isinstance(counts, dict):
         return
     for shape, some in counts.items():
         if isinstance(some, list) and (not some or MEASURE in some) and all(count in COUNTS for count in some):
             known_counts.setdefault(shape, tuple(some))
-            part = parts.get(shape)
-            known_parts.setdefault(shape, part if isinstance(part, int) and part > 0 and part % EVEN == 0 else 0)
 
 
 def remember_products() -> None:
@@ -43,8 +40,7 @@ def remember_products() -> None:
     try:
         path = _path()
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        known = {"arithmetic": arithmetic("cpu"), "counts": known_counts, "parts": known_parts}
-        write_private(path, [json.dumps(known).encode()])
+        write_private(path, [json.dumps({"arithmetic": arithmetic("cpu"), "counts": known_counts}).encode()])
     except (OSError, RuntimeError) as error:
         log.info("The products that were measured are not remembered: %s", error)
 
