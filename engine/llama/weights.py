@@ -44,7 +44,7 @@ class Projection:
 
     `weight` are the full weights, None where there is no room for them; `packed` are the same in few bits, whose
     numbers are as good where it is `exact`. Which of the two computes is the caller's choice, never that of the number
-    of rows. `reader` is the better of both for the compiled part, where that is faster with many rows."""
+    of rows. `reader` are the full ones, or without them the others, for the compiled part, where that is faster."""
 
     weight: Tensor | None
     bias: Tensor | None
@@ -328,7 +328,8 @@ class _Maker:
             weight = torch.empty(stack.rows, stack.columns, dtype=self.scratch.dtype, device=device)
             for first, last in tiles(stack.rows, stack.columns):
                 weight[first:last] = stack.widened(first, last, weight.dtype)
-        return Projection(weight, bias, stack, self.scratch, self._reader(stack.parts, bias))
+        reader = self._reader(stack.parts if weight is None else [weight], bias)
+        return Projection(weight, bias, stack, self.scratch, reader)
 
     def _reader(self, parts: Sequence[Part], bias: Tensor | None) -> CompiledStack | None:
         return CompiledStack(parts, bias) if can_read(self.scratch.dtype) and can_compile(parts) else None

@@ -2,7 +2,8 @@
 
    A thread takes some outputs at a time: their weights are widened to bf16 into memory of its own, which stays in its
    cache, and multiplied with all rows there, 16 outputs with 16 rows in one instruction (AMX). Every number is summed up
-   from the first column to the last, whatever else is computed with it: so a row has the same bits among any others. */
+   from the first column to the last, whatever else is computed with it: so a row has the same bits among any others. And so
+   it does not matter either whether weights come in few bits or in bf16, to which they were rounded before. */
 
 #include <omp.h>
 #include "model.h"
@@ -86,7 +87,8 @@ static const uint16_t *weights_of(const Matrix *matrix, int first, int count, in
         uint16_t *at = to + i * padded_row;
         bias[i] = m->bias ? m->bias[row] : 0.0f;
         if (lies) continue;
-        if (m->bits >= 16) copy_row(m, row, columns, at, 0, 1);
+        if (m->bits == 16) memcpy(at, (const uint16_t *)m->codes + (size_t)row * columns, 2 * columns);
+        else if (m->bits == 32) copy_row(m, row, columns, at, 0, 1);
         else if (is_in_blocks(m->kind)) widen_in_file(m, row, at, 0, 1);
         else widen_to_bf16(m, row, columns, at);
         memset(at + columns, 0, (padded_row - columns) * 2);
