@@ -1,5 +1,5 @@
-"""Products of many rows in bf16 by the compiled part: right, and the same bits for a row among any others, whatever form
-the weights have."""
+"""Products of many rows in bf16 by the compiled part: right, and the same bits for a row among any others, whatever
+form the weights have."""
 
 from __future__ import annotations
 
