@@ -7,7 +7,7 @@ forward pass.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
@@ -87,11 +87,23 @@ def open_network(
     require_memory(made.fit)
     try:
         network = _lean(made, where, progress) if made.decoder is not None else _widened(made, where, progress)
-    except (GgufForeignError, GgufDamagedError) as error:
-        raise refuse_gguf(path, error) from error
-    if identities([path, *made.header.paths]) != before:
+    except (GgufForeignError, GgufDamagedError, OSError, ValueError) as error:
+        if not _are_as_before([path, *made.header.paths], before):
+            raise changed_while_read(path.name, path) from error
+        if isinstance(error, GgufForeignError | GgufDamagedError):
+            raise refuse_gguf(path, error) from error
+        raise
+    if not _are_as_before([path, *made.header.paths], before):
         raise changed_while_read(path.name, path)
     return network
+
+
+def _are_as_before(files: Sequence[Path], before: Sequence[tuple[int, int]]) -> bool:
+    """Whether some files still have these identities; one that is gone has none."""
+    try:
+        return identities(files) == before
+    except OSError:
+        return False
 
 
 def _planned(

@@ -5792,8 +5792,7 @@ Die nächste Antwort beginnt sofort.</translation>
    <translation>{1} kann nicht geschrieben werden: Ihre Unterhaltungen können gelesen werden, und nichts Neues wird gespeichert. Prüfen Sie die Rechte der Datei und ihres Ordners, und starten Sie Headstart neu.</translation>
   </message>
   <message>
-   <location filename="../../engine/llama/checkpoint.py" />
-   <location filename="../../engine/models/from_gguf.py" />
+   <location filename="../../engine/weights/mapped_file.py" />
    <source>{1} changed while it was read: open it again when nothing writes to it.</source>
    <translation>{1} änderte sich, während es gelesen wurde: Öffnen Sie es noch einmal, wenn nichts mehr hineinschreibt.</translation>
   </message>
@@ -6129,6 +6128,11 @@ Die nächste Antwort beginnt sofort.</translation>
    <location filename="../../app/documents.py" />
    <source>{1} unpacks to over {2} MB, which is not read.</source>
    <translation>{1} wird ausgepackt größer als {2} MB; das wird nicht gelesen.</translation>
+  </message>
+  <message>
+   <location filename="../../engine/weights/mapped_file.py" />
+   <source>{1} was changed while its model was open, or its disk cannot be read any more: open it again when nothing writes to it.</source>
+   <translation>{1} wurde geändert, während sein Modell geöffnet war, oder seine Platte kann nicht mehr gelesen werden: Öffnen Sie es noch einmal, wenn nichts mehr hineinschreibt.</translation>
   </message>
   <message>
    <location filename="../../app/exchange/reading.py" />
