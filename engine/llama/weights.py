@@ -12,7 +12,7 @@ from torch.nn import functional
 
 from engine.llama.family import Decoder, LayerKind, Rope, gate_up_names, norm_names, qkv_names
 from engine.native import library as native_library
-from engine.weights.compiled_matrix import can_compile
+from engine.weights.compiled_matrix import CompiledStack, can_compile, can_read
 from engine.weights.few_bits import Packed, pack
 from engine.weights.packed import CodedMatrix
 from engine.weights.quantise import Bits
@@ -44,12 +44,13 @@ class Projection:
 
     `weight` are the full weights, None where there is no room for them; `packed` are the same in few bits, whose
     numbers are as good where it is `exact`. Which of the two computes is the caller's choice, never that of the number
-    of rows."""
+    of rows. `reader` is the better of both for the compiled part, where that is faster with many rows."""
 
     weight: Tensor | None
     bias: Tensor | None
     packed: Packed | None
     scratch: Scratch = field(default_factory=lambda: Scratch(torch.float32))
+    reader: CompiledStack | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -76,6 +77,8 @@ class Projection:
     def of_each(self, rows: Tensor) -> Tensor:
         """The same, but on the CPU each row is the same bits whatever n is: see `engine.weights.row_products`. Whether
         the full weights are there or made of the packed ones, tile by tile, changes no bit there."""
+        if self.reader is not None:
+            return self.reader.read(rows)
         if self.weight is not None and self.weight.device.type != "cpu":
             return functional.linear(rows, self.weight, self.bias)  # there rows hang on n anyway, and tiles cost time
         ends = tiles(*self.shape)
@@ -309,7 +312,7 @@ class _Maker:
         if any(isinstance(part, CodedMatrix) for part in parts):
             return self._packed(Stack(parts), bias)
         weight = _fused([part for part in parts if isinstance(part, Tensor)])
-        return Projection(weight, bias, self._copy(weight), self.scratch)
+        return Projection(weight, bias, self._copy(weight), self.scratch, self._reader([weight], bias))
 
     def head(self, name: str) -> Projection:
         """The output matrix. It is multiplied with single rows only, so that it is never needed in full."""
@@ -325,7 +328,10 @@ class _Maker:
             weight = torch.empty(stack.rows, stack.columns, dtype=self.scratch.dtype, device=device)
             for first, last in tiles(stack.rows, stack.columns):
                 weight[first:last] = stack.widened(first, last, weight.dtype)
-        return Projection(weight, bias, stack, self.scratch)
+        return Projection(weight, bias, stack, self.scratch, self._reader(stack.parts, bias))
+
+    def _reader(self, parts: Sequence[Part], bias: Tensor | None) -> CompiledStack | None:
+        return CompiledStack(parts, bias) if can_read(self.scratch.dtype) and can_compile(parts) else None
 
     def _copy(self, weight: Tensor) -> Packed | None:
         return pack(weight, self.bits, self.is_compiled) if self.bits else None

@@ -8,4 +8,6 @@
 #include "prompt.c"
 #include "widen.c"
 #include "few.c"
+#include "read.c"
+#include "layers.c"
 #endif

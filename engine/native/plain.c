@@ -6,7 +6,9 @@
 #include "prompt.c"
 #include "widen.c"
 #include "few.c"
+#include "read.c"
+#include "layers.c"
 
 /* What Python compares with its own before it calls anything. */
 EXPORT const int32_t headstart_layout[] = {VERSION,       sizeof(Matrix), sizeof(Layer),    sizeof(Model),
-                                           sizeof(Tokens), sizeof(Heads),  sizeof(Attention)};
+                                           sizeof(Tokens), sizeof(Heads),  sizeof(Attention), sizeof(Prompt)};

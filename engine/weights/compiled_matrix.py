@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from ctypes import byref, pointer
+from ctypes import CDLL, byref, pointer
+from functools import lru_cache
 
 import numpy as np
 import torch
@@ -20,6 +21,8 @@ FP16, BF16, NESTED, ROW = range(4)
 
 _KINDS = {torch.float16: FP16, torch.bfloat16: BF16, torch.int8: NESTED, torch.float32: ROW}
 _BLOCK_KINDS = {form: ROW + 1 + index for index, form in enumerate(COMPUTED)}
+AMX = 3
+"""The widest way of `tiles.h`."""
 BLOCK_COLUMNS, BLOCK_GROUP = 256, 32
 """Rows of blocks are a multiple of so many columns, and so many share a scale."""
 
@@ -46,18 +49,19 @@ def can_compute(form: int, columns: int) -> bool:
 
 
 class CompiledStack:
-    """Matrices `[rows, in]` below each other, each packed or in full, read as one `[out, in]`. `biases` are the
-    addresses of an fp32 vector for each, or None."""
+    """Matrices `[rows, in]` below each other, each packed or in full, read as one `[out, in]`. `bias` `[out]` is added
+    to what a row gives."""
 
-    def __init__(self, parts: Sequence[CodedMatrix | Tensor], biases: Sequence[int | None] = ()) -> None:
+    def __init__(self, parts: Sequence[CodedMatrix | Tensor], bias: Tensor | None = None) -> None:
         loaded = library()
         assert loaded is not None
         self._library = loaded
-        self._keep = parts  # the structures do not
+        biases = [] if bias is None else torch.split(bias.float().contiguous(), [_rows(part) for part in parts])
+        self._keep = parts, biases  # the structures do not
         self.columns = _columns(parts[0])
         self._structures = [structure(part) for part in parts]
-        for one, bias in zip(self._structures, biases, strict=False):
-            one.bias = bias
+        for one, some in zip(self._structures, biases, strict=False):
+            one.bias = some.data_ptr()
         for one, below in zip(self._structures, self._structures[1:], strict=False):
             one.below = pointer(below)
         self.matrix = self._structures[0]
@@ -74,11 +78,38 @@ class CompiledStack:
             )
         return out.to(rows.dtype)
 
+    def read(self, rows: Tensor) -> Tensor:
+        """`rows @ weights.T + bias` of many rows in bf16, where `can_read` says so: `[n, in]` to `[n, out]`. Each row
+        has the same bits whatever n is."""
+        rows = rows.contiguous()
+        out = rows.new_empty(len(rows), self.rows)
+        scratch = torch.empty(self._library.headstart_read_scratch(byref(self.matrix), *rows.shape), dtype=torch.uint8)
+        self._library.headstart_read_rows(
+            byref(self.matrix), rows.data_ptr(), *rows.shape, out.data_ptr(), scratch.data_ptr()
+        )
+        return out
+
     def widen(self, first: int, out: Tensor) -> None:
         """The rows from `first` on, as many as `out` `[n, in]` has, in its number type (bf16 or fp32)."""
         assert out.is_contiguous()
         is_bf16 = out.dtype is torch.bfloat16
         self._library.headstart_widen(byref(self.matrix), first, len(out), self.columns, out.data_ptr(), is_bf16)
+
+
+def can_read(dtype: torch.dtype) -> bool:
+    """Whether the compiled part multiplies many rows of a number type faster than torch does: bf16, where the processor
+    has AMX."""
+    loaded = library()
+    return loaded is not None and dtype is torch.bfloat16 and _has_amx(loaded)
+
+
+@lru_cache
+def _has_amx(loaded: CDLL) -> bool:
+    return torch.backends.cpu.get_cpu_capability() == "AVX512" and loaded.headstart_widest(True) == AMX
+
+
+def _rows(part: CodedMatrix | Tensor) -> int:
+    return part.rows if isinstance(part, CodedMatrix) else len(part)
 
 
 def _columns(part: CodedMatrix | Tensor) -> int:

@@ -183,7 +183,7 @@ def test_matrices_below_each_other(wide: bool, file: Path) -> None:
     matrices = [read(file, kind, 5 + kind, 512, kind)[0] for kind in kinds]
     full = [torch.randn(9, 512).to(torch.bfloat16), torch.randn(3, 512)]
     biases = [torch.randn(len(part) if isinstance(part, torch.Tensor) else part.rows) for part in (*matrices, *full)]
-    stack = CompiledStack([*matrices, *full], [bias.data_ptr() for bias in biases])
+    stack = CompiledStack([*matrices, *full], torch.cat(biases))
     whole = torch.cat([*(matrix.widened(torch.float32) for matrix in matrices), *(part.float() for part in full)])
     rows = torch.randn(3, 512)
     error = (stack.multiply(rows) - (rows @ whole.t() + torch.cat(biases))).abs()
