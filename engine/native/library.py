@@ -169,7 +169,7 @@ SIGNATURES: dict[str, tuple[Any, ...]] = {
     "headstart_attention_scratch": (c_int64, POINTER(Attention)),
     "headstart_attend": (None, POINTER(Attention)),
     "headstart_gate": (None, c_void_p, c_void_p, c_int32, c_int32, c_int32),
-    "headstart_read_scratch": (c_int64, POINTER(Matrix), c_int32, c_int32),
+    "headstart_read_scratch": (c_int64, c_int32, c_int32),
     "headstart_read_rows": (None, POINTER(Matrix), c_void_p, c_int32, c_int32, c_void_p, c_void_p),
     "headstart_read_layers_scratch": (c_int64, POINTER(Model), POINTER(Prompt)),
     "headstart_read_layers": (None, POINTER(Model), POINTER(Prompt), c_int32, c_int32),

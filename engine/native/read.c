@@ -7,8 +7,8 @@
 enum { PANEL = 64 }; /* rows of a matrix that are widened at a time */
 
 /* Bytes of `scratch`. */
-EXPORT int64_t FORM(headstart_read_scratch)(const Matrix *matrix, int32_t count, int32_t columns) {
-    (void)matrix, (void)count;
+EXPORT int64_t FORM(headstart_read_scratch)(int32_t count, int32_t columns) {
+    (void)count;
     return (int64_t)PANEL * columns * 2;
 }
 

@@ -83,7 +83,7 @@ class CompiledStack:
         has the same bits whatever n is."""
         rows = rows.contiguous()
         out = rows.new_empty(len(rows), self.rows)
-        scratch = torch.empty(self._library.headstart_read_scratch(byref(self.matrix), *rows.shape), dtype=torch.uint8)
+        scratch = torch.empty(self._library.headstart_read_scratch(*rows.shape), dtype=torch.uint8)
         self._library.headstart_read_rows(
             byref(self.matrix), rows.data_ptr(), *rows.shape, out.data_ptr(), scratch.data_ptr()
         )
