@@ -9,7 +9,7 @@
 
 /* Where in `Prompt.scratch` the rows are that steps hand on, and what products and attention compute in. */
 typedef struct {
-    char *normed, *fused, *mixed, *added, *gate_up, *acted, *product, *attention;
+    void *normed, *fused, *mixed, *added, *gate_up, *acted, *product, *attention;
 } Room;
 
 static Heads layer_heads(const Model *model, const Prompt *prompt, int index) {
@@ -48,7 +48,7 @@ static uintptr_t arrange(const Model *model, const Prompt *prompt, uintptr_t fro
     const int64_t of_one = FORM(headstart_attention_scratch)(&one), of_all = FORM(headstart_attention_scratch)(&all);
     const int64_t row = 2 * (int64_t)prompt->count, queries = model->heads * model->dim;
     const struct {
-        char **part;
+        void **part;
         int64_t bytes;
     } parts[] = {{&room->normed, row * model->width},
                  {&room->fused, row * (queries + 2 * model->kv_heads * model->dim)},
@@ -60,7 +60,7 @@ static uintptr_t arrange(const Model *model, const Prompt *prompt, uintptr_t fro
                  {&room->attention, of_one > of_all ? of_one : of_all}};
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
         from = (from + 63) / 64 * 64;
-        *parts[i].part = (char *)from;
+        *parts[i].part = (void *)from;
         from += parts[i].bytes;
     }
     return from;

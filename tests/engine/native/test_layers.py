@@ -80,8 +80,8 @@ def are_equal(some: list[Tensor], others: list[Tensor]) -> bool:
 def test_it_has_the_numbers_of_single_steps(name: str, before: int) -> None:
     forward = model(name)
     assert forward._pass is not None
-    for threads, count in enumerate((1, 9, 57, 150), 1):
-        torch.set_num_threads(threads)
+    for count in (1, 9, 58, 150):
+        torch.set_num_threads(1 + count % 2)
         assert are_equal(numbers(forward, before, [count]), numbers(in_steps(forward), before, [count])), count
 
 
