@@ -1,9 +1,10 @@
-"""Reading a prompt on the CPU: all its tokens through a layer of a model in one call of `engine/native/layers.c`."""
+"""Reading a prompt on the CPU: all its tokens through some layers of a model in one call of `engine/native/layers.c`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from ctypes import byref
+from math import prod
 
 import torch
 from torch import Tensor
@@ -15,6 +16,13 @@ from engine.llama.weights import Projection, Weights
 from engine.native import library as native_library
 from engine.stopping import between_layers
 from engine.weights.compiled_matrix import CompiledStack
+
+AT_ONCE = 1_500_000_000
+"""Multiplications of one call, at most, but for a layer that has more: about 10 ms, in which no stop is heard. Behind
+each call Python waits for its lock, up to 5 ms where another thread computes, such as the window's."""
+
+LEAST_ROWS = 16
+"""Fewer rows take as long as so many."""
 
 
 def can_pass(weights: Weights) -> bool:
@@ -58,10 +66,19 @@ class NativePass:
         call = byref(prompt)
         scratch = torch.empty(self._library.headstart_read_layers_scratch(self._model, call), dtype=torch.uint8)
         prompt.scratch = scratch.data_ptr()  # of this call: threads share none
-        for index in range(weights.sizes.num_layers):
+        count = self._layers_at_once(len(ids), start + len(ids))
+        for first in range(0, weights.sizes.num_layers, count):
             between_layers()
-            self._library.headstart_read_layers(self._model, call, index, index + 1)
+            last = min(first + count, weights.sizes.num_layers)
+            self._library.headstart_read_layers(self._model, call, first, last)
         return out
+
+    def _layers_at_once(self, count: int, end: int) -> int:
+        """How many layers a call computes `count` tokens in, the last of them the `end`th: one where it is long."""
+        sizes, layer = self._weights.sizes, self._weights.layers[0]
+        products = sum(prod(matrix.shape) for matrix in (layer.qkv, layer.output, layer.gate_up, layer.down))
+        attention = 2 * sizes.heads * sizes.dim * end
+        return max(1, AT_ONCE // (max(count, LEAST_ROWS) * (products + attention)))
 
 
 def _reader(projection: Projection) -> CompiledStack:

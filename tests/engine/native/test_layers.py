@@ -1,4 +1,4 @@
-"""A prompt is read in one call a layer with the numbers, to the last bit, that it has step by step."""
+"""A prompt is read some layers at a call with the numbers, to the last bit, that it has step by step."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ import torch
 from torch import Tensor
 
 from engine.cache.store import Lane
+from engine.llama import compiled_pass
 from engine.llama.checkpoint import LeanNetwork
+from engine.llama.compiled_pass import LEAST_ROWS
 from engine.llama.forward import LlamaForward
 from engine.models import from_gguf
 from engine.models.from_transformers import weights_of
@@ -96,7 +98,8 @@ def test_a_prompt_may_be_cut_anywhere(name: str) -> None:
 
 
 @torch.inference_mode()
-def test_it_listens_before_each_layer_and_goes_no_further() -> None:
+def test_between_long_layers_it_listens_and_goes_no_further(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiled_pass, "AT_ONCE", 1)
     forward = model("qwen3")
     layers, lane, looks = forward.weights.sizes.num_layers, lane_of(forward), []
 
@@ -107,8 +110,24 @@ def test_it_listens_before_each_layer_and_goes_no_further() -> None:
 
     with listening(listen), pytest.raises(StoppedError):
         forward(IDS[:20], lane, BEFORE)
-    written = [*range(layers)]
-    assert looks == [[layer < done for layer in written] for done in written]
+    assert looks == [[layer < done for layer in range(layers)] for done in range(layers)]
+
+
+@torch.inference_mode()
+def test_how_many_layers_a_call_takes_changes_no_bit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All of these few in one, two and one, or each in one of its own; it listens before every call."""
+    forward, looks, found = model("qwen3"), [0, 0, 0], []
+    of_layer = LEAST_ROWS * (30720 + 2 * 64 * (BEFORE + 9))
+    for kind, most in enumerate((3 * of_layer, 2 * of_layer, of_layer)):
+        monkeypatch.setattr(compiled_pass, "AT_ONCE", most)
+
+        def listen(kind: int = kind) -> None:
+            looks[kind] += 1
+
+        with listening(listen):
+            found.append(numbers(forward, BEFORE, [9]))
+    assert looks == [1, 2, 3]
+    assert all(are_equal(each, found[0]) for each in found)
 
 
 @torch.inference_mode()
