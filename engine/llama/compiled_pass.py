@@ -1,4 +1,4 @@
-"""Reading a prompt on the CPU: all its tokens through some layers of a model in one call of `engine/native/layers.c`."""
+"""Reading a prompt on the CPU: all its tokens through some layers in one call of `engine/native/layers.c`."""
 
 from __future__ import annotations
 
