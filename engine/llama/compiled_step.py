@@ -10,10 +10,11 @@ from torch import Tensor
 
 from engine.cache.contract import without_salt
 from engine.cache.store import Lane
+from engine.llama.compiled_model import CompiledModel
 from engine.llama.torch_rows import grown
-from engine.llama.weights import Layer, Projection, Weights
+from engine.llama.weights import Weights
 from engine.native import library as native_library
-from engine.native.library import ACTIVATIONS, MOST_TOKENS
+from engine.native.library import MOST_TOKENS
 from engine.types import LONG
 from engine.weights.compiled_matrix import CompiledStack
 
@@ -29,30 +30,9 @@ class NativeStep:
         assert library is not None
         self._library = library
         self._weights = weights
-        self._addresses = native_library.Addresses()
-        self._stacks: list[CompiledStack] = []
-        """They keep what the structures point to."""
+        self._compiled = CompiledModel(weights, lambda projection: CompiledStack(projection.parts, projection.bias))
+        self._model = byref(self._compiled.structure)
         self._like = torch.zeros(1, 1, 1, dtype=torch.float32)
-        sizes, decoder = weights.sizes, weights.decoder
-        self._ropes = tuple(weights.rotaries)
-        self._layers = (native_library.Layer * sizes.num_layers)(*(self._layer(layer) for layer in weights.layers))
-        self._model = native_library.Model(
-            layers=self._layers,
-            head=self._matrix(weights.head),
-            norm=self._addresses.of(weights.norm),
-            num_layers=sizes.num_layers,
-            width=weights.width,
-            heads=sizes.heads,
-            kv_heads=sizes.kv_heads,
-            dim=sizes.dim,
-            inner=weights.layers[0].down.shape[1],
-            is_bf16=weights.dtype is torch.bfloat16,
-            activation=ACTIVATIONS.index(decoder.activation),
-            norms_together=decoder.family.head_norms == "all",
-            epsilon=sizes.epsilon,
-            residual_scale=decoder.residual_scale,
-            softcap=decoder.softcap or 0.0,
-        )
 
     def __call__(self, ids: Sequence[int], lane: Lane, start: int) -> Tensor:
         """Compute `ids` behind the lane's first `start`, a few at a time; the logits `[n, vocabulary]` after each.
@@ -69,7 +49,7 @@ class NativeStep:
         hidden = self._weights.embed(ids).to(torch.float32, copy=True)
         cos, sin = self._angles(lane, position, len(ids))
         scales = self._scales(position, len(ids))
-        needed = self._library.headstart_scratch(byref(self._model), position + len(ids), len(ids))
+        needed = self._library.headstart_scratch(self._model, position + len(ids), len(ids))
         scratch = torch.empty(needed, dtype=torch.float32)  # of this call: threads share none
         call = native_library.Tokens(
             keys=keys.data_ptr(),
@@ -84,14 +64,14 @@ class NativeStep:
             capacity=lane.capacity,
             count=len(ids),
         )
-        self._library.headstart_step(byref(self._model), byref(call))
+        self._library.headstart_step(self._model, byref(call))
 
     def _angles(self, lane: Lane, position: int, count: int) -> tuple[Tensor, Tensor]:
         """Cosines and sines of `count` positions for each of the model's ropes, `[ropes, count, dim]`: as many of a
         head as that rope turns."""
         where = torch.arange(position, position + count)[None]
         is_long = without_salt(lane.regime) == LONG
-        cos, sin = torch.zeros(2, len(self._ropes), count, self._weights.sizes.dim)
+        cos, sin = torch.zeros(2, len(self._weights.rotaries), count, self._weights.sizes.dim)
         for index, rotary in enumerate(self._weights.rotaries.values()):
             for to, part in zip((cos, sin), rotary(self._like, where, is_long=is_long), strict=True):
                 to[index, :, : part.shape[-1]] = part[0]
@@ -103,27 +83,3 @@ class NativeStep:
         scales = torch.full((count,), decoder.attention_scale)
         growth = grown(decoder.query_growth, position, count)
         return scales if growth is None else scales * growth
-
-    def _layer(self, layer: Layer) -> native_library.Layer:
-        rope = layer.kind.rope
-        turned = 0 if rope is None else 2 * len(self._weights.decoder.ropes[rope].frequencies)
-        return native_library.Layer(
-            qkv=self._matrix(layer.qkv),
-            output=self._matrix(layer.output),
-            gate_up=self._matrix(layer.gate_up),
-            down=self._matrix(layer.down),
-            input_norm=self._addresses.of(layer.input_norm),
-            mixed_norm=self._addresses.of(layer.mixed_norm),
-            post_norm=self._addresses.of(layer.post_norm),
-            added_norm=self._addresses.of(layer.added_norm),
-            query_norm=self._addresses.of(layer.query_norm),
-            key_norm=self._addresses.of(layer.key_norm),
-            rope=0 if rope is None else self._ropes.index(rope),
-            turned=turned,
-            window=layer.kind.window or 0,
-        )
-
-    def _matrix(self, projection: Projection) -> native_library.Matrix:
-        stack = CompiledStack(projection.parts, projection.bias)
-        self._stacks.append(stack)
-        return stack.matrix

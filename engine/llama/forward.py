@@ -16,6 +16,7 @@ from torch import Tensor
 from engine.cache.contract import without_salt
 from engine.cache.store import KVLayout, Lane, LayerGroup
 from engine.llama.attention import attend, attend_by_torch, in_window
+from engine.llama.compiled_pass import NativePass, can_pass
 from engine.llama.compiled_rows import NativeRows
 from engine.llama.compiled_step import NativeStep
 from engine.llama.one_token import DecodeStep
@@ -35,6 +36,7 @@ class LlamaForward:
         self._native = NativeStep(weights) if weights.is_native else None
         self._step = DecodeStep(weights) if self._on_cpu and not weights.is_native else None
         has_rows = weights.is_native and weights.decoder.is_plain
+        self._pass = NativePass(weights) if has_rows and can_pass(weights) else None
         self._torch_rows = TorchRows(weights)
         self._rows: Rows = NativeRows(weights) if has_rows else self._torch_rows
         sizes = weights.sizes
@@ -111,6 +113,14 @@ class LlamaForward:
     def _read(self, ids: Sequence[int] | Tensor, lane: Lane, start: int) -> Tensor:
         """All tokens at once, each with the same numbers whatever others are computed with it. Of the last layer, every
         token's key and value is needed, and only the last token's output: there it is always a single row."""
+        if self._pass is not None and not isinstance(ids, Tensor) and not lane.layout.is_rounded:
+            last = self._pass(ids, lane, start)
+        else:
+            last = self._read_in_steps(ids, lane, start)
+        return self._logits(self.weights.head.in_few_bits(last)[0])
+
+    def _read_in_steps(self, ids: Sequence[int] | Tensor, lane: Lane, start: int) -> Tensor:
+        """What the last of all tokens is behind the last norm, `[1, width]`."""
         weights, rows = self.weights, self._rows
         hidden = weights.embed(ids)
         is_long = without_salt(lane.regime) == LONG
@@ -130,11 +140,12 @@ class LlamaForward:
             output, gate_up, down = layer.output.of_each, layer.gate_up.of_each, layer.down.of_each
             if index == len(weights.layers) - 1:
                 query, hidden = query[-1:], hidden[-1:]
-                output, gate_up, down = layer.output, layer.gate_up, layer.down
+                if layer.output.reader is None:
+                    output, gate_up, down = layer.output, layer.gate_up, layer.down
             mixed = self._ready(output(self._attend(query, index, lane, start + len(ids))), layer.mixed_norm)
             fed = down(rows.gate(gate_up(rows.normalise(hidden, mixed, layer.post_norm))))
             added = self._ready(fed, layer.added_norm)
-        return self._logits(weights.head.in_few_bits(rows.normalise(hidden, added, weights.norm))[0])
+        return rows.normalise(hidden, added, weights.norm)
 
     def _ready(self, part: Tensor, norm: Tensor | None) -> Tensor:
         """What half of a layer gives, `[n, width]`, as it is added to the stream."""

@@ -8,4 +8,5 @@
 #include "prompt.c"
 #include "widen.c"
 #include "read.c"
+#include "layers.c"
 #endif

@@ -22,7 +22,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-VERSION = 10
+VERSION = 11
 """The version of the structures and functions below, as in `model.h`. A build of another version is not used."""
 AVX2 = {"AVX2", "AVX512"}
 """What torch calls processors that the wider form is for; it knows of an order to use less."""
@@ -128,6 +128,16 @@ class Tokens(Structure):
     ]
 
 
+class Prompt(Structure):
+    """Tokens of a prompt behind each other, and the lane that their keys and values are written to."""
+
+    _fields_ = [
+        *((name, c_void_p) for name in ("keys", "values", "cos", "sin", "hidden", "scratch", "out")),
+        *((name, c_int32) for name in ("position", "capacity", "count", "kind")),
+        ("scale", c_float),
+    ]
+
+
 class Attention(Structure):
     """Attention of many tokens over what a lane holds."""
 
@@ -161,6 +171,8 @@ SIGNATURES: dict[str, tuple[Any, ...]] = {
     "headstart_gate": (None, c_void_p, c_void_p, c_int32, c_int32, c_int32),
     "headstart_read_scratch": (c_int64, c_int32, c_int32),
     "headstart_read_rows": (None, POINTER(Matrix), c_void_p, c_int32, c_int32, c_void_p, c_void_p),
+    "headstart_read_layers_scratch": (c_int64, POINTER(Model), POINTER(Prompt)),
+    "headstart_read_layers": (None, POINTER(Model), POINTER(Prompt), c_int32, c_int32),
 }
 """What each function returns and takes, as in the C files. There the names of all but SHARED end with their form."""
 
@@ -173,7 +185,10 @@ SHARED = {
 }
 """Functions that compute nothing, and so have one form."""
 
-LAYOUT = [VERSION, *(ctypes.sizeof(structure) for structure in (Matrix, Layer, Model, Tokens, Heads, Attention))]
+LAYOUT = [
+    VERSION,
+    *(ctypes.sizeof(structure) for structure in (Matrix, Layer, Model, Tokens, Heads, Attention, Prompt)),
+]
 
 
 class Addresses:

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define VERSION 10
+#define VERSION 11
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -66,6 +66,17 @@ typedef struct {
     float *hidden, *scratch, *logits;
     int32_t position, capacity, count;
 } Tokens;
+
+/* `count` tokens of a prompt behind each other, the first of them at `position`, in bf16. `keys` and `values` are the lane's,
+   as in `Tokens`. `hidden` `[count, width]` comes in as their embeddings, `cos` and `sin` are `[count, dim]`, `out` `[width]` is
+   the last token behind the last norm. Scores are multiplied with `scale`; `kind` is the way of attention, as in `tiles.h`. */
+typedef struct {
+    void *keys, *values;
+    const float *cos, *sin;
+    void *hidden, *scratch, *out;
+    int32_t position, capacity, count, kind;
+    float scale;
+} Prompt;
 
 /* Where the keys and values of one layer go, `[kv_head, capacity, dim]`, and the norms of its heads `[dim]` or null. Positions turn the
    first `turned` numbers of a head. */

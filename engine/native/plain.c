@@ -6,6 +6,7 @@
 #include "prompt.c"
 #include "widen.c"
 #include "read.c"
+#include "layers.c"
 
 /* What Python compares with its own before it calls anything. */
 EXPORT const int32_t headstart_layout[] = {VERSION,       sizeof(Matrix), sizeof(Layer),    sizeof(Model),
