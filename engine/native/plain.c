@@ -10,4 +10,4 @@
 
 /* What Python compares with its own before it calls anything. */
 EXPORT const int32_t headstart_layout[] = {VERSION,       sizeof(Matrix), sizeof(Layer),    sizeof(Model),
-                                           sizeof(Tokens), sizeof(Heads),  sizeof(Attention)};
+                                           sizeof(Tokens), sizeof(Heads),  sizeof(Attention), sizeof(Prompt)};
