@@ -13,6 +13,7 @@ from torch import Tensor
 
 from engine.library.check import weight_files
 from engine.types import BLOCK_TOKENS, LEAST_CONTEXT, Device, Dtype, ModelError, ModelFit, OutOfMemoryError
+from engine.weights.compiled_matrix import can_read
 from engine.weights.fastest import fastest
 from engine.weights.few_bits import few_bits_are_faster
 from engine.weights.quantise import Bits
@@ -204,7 +205,10 @@ def checkpoint_bytes(folder: Path) -> int:
 
 @lru_cache
 def _fastest_dtype(width: int) -> torch.dtype:
-    """bf16 or fp32, whichever multiplies faster here: products as prefill does them, 256 tokens through one layer."""
+    """bf16 or fp32, whichever multiplies faster here: products as prefill does them, 256 tokens through one layer. With
+    AMX there is nothing to measure."""
+    if can_read(torch.bfloat16):
+        return torch.bfloat16
     width = min(width, WIDEST_MEASURED)
 
     def product(dtype: torch.dtype) -> Callable[[], Tensor]:

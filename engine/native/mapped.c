@@ -28,7 +28,7 @@ EXPORT int32_t headstart_are_numbers(int32_t type, const uint8_t *blocks, int64_
     const int size = type == Q4_0 ? 18 : type == Q8_0 ? 34 : 144, has_minimum = type == Q4_K;
     int found = 0;
     read_now(blocks, count * size);
-#pragma omp parallel for schedule(static) reduction(| : found)
+#pragma omp parallel for schedule(dynamic, 8192) reduction(| : found) /* other threads compute beside it */
     for (int64_t i = 0; i < count; i++) {
         uint16_t scale, minimum;
         memcpy(&scale, blocks + i * size, 2);
