@@ -72,9 +72,10 @@ def test_a_file_that_the_system_says_nothing_of_any_more(file: Path, monkeypatch
     def stale(descriptor: int) -> os.stat_result:
         raise OSError(errno.ESTALE, "Stale file handle")
 
-    with monkeypatch.context() as patch, pytest.raises(ModelError, match="its disk cannot be read any more"):
+    with monkeypatch.context() as patch:
         patch.setattr(os, "fstat", stale)
-        mapped.check()
+        with pytest.raises(ModelError, match="its disk cannot be read any more"):
+            mapped.check()
 
 
 def test_many_files_are_watched_one_after_the_other(file: Path) -> None:
