@@ -546,7 +546,7 @@ class Session(QObject):
         return self.answers.turn_of(self.conversation.id)
 
     def _on_ended(self, turn: Turn, message: StoredMessage, kept: bool) -> None:
-        if turn.stats is not None:
+        if turn.stats is not None and self._is_read_here(turn.answer.conversation_id):
             self.cost.note_answer(turn.stats)
         if turn.answer.conversation_id != self.conversation.id:
             return

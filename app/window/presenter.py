@@ -194,6 +194,7 @@ class Presenter(QObject):
     def change_look(self, change: Callable[[], object]) -> None:
         """Do what changes how everything looks. Messages are built anew, behind that and piece by piece: to change a
         hundred of them at once would stop the window for a second."""
+        self.postponed.draw_now()  # it goes to the end
         if not self._anew.isActive():
             self._top_id = self._window.transcript.top_id
         self._window.transcript.clear()

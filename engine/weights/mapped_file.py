@@ -53,7 +53,10 @@ class MappedFile:
     def is_whole(self) -> bool:
         """Whether it is what it was when it was mapped."""
         is_lost = self._number >= 0 and self._library.headstart_is_lost(self._number)
-        return not is_lost and self._status() == self._identity
+        try:
+            return not is_lost and self._status() == self._identity
+        except OSError:  # on another computer it may be gone although it is open here
+            return False
 
     def check(self) -> None:
         """Raise ModelError where it is not."""

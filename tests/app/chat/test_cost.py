@@ -8,7 +8,7 @@ from dataclasses import replace
 from pytestqt.qtbot import QtBot
 
 from app.chat.ahead import REST_MS
-from engine import Failed, Message, ModelSpec, Preview, TextDelta, TtftParts, TurnStats
+from engine import Failed, Finished, Message, ModelSpec, Preview, TextDelta, TtftParts, TurnStats
 from tests.app.conftest import Desk
 
 
@@ -195,3 +195,18 @@ def test_no_word_is_foreseen_where_the_last_one_took_long(desk: Desk) -> None:
     desk.play()
     rest(desk)
     assert cost.is_word_soon("Hi"), "that was another model"
+
+
+def test_how_long_a_server_takes_says_nothing_of_the_model_here(desk: Desk) -> None:
+    cost = desk.session.cost
+    desk.bridge.server_of = lambda label: "http://host:8000/v1" if label == "#1" else ""
+    desk.session.send("Hi")
+    turn = desk.session.answers.turns()[0]
+    slow = TurnStats(turn.request_id, 9, 0, 9, 1, 3.0, TtftParts(), 0.0, 3.0, False, 0)
+    desk.engine.inject(Finished(turn.request_id, "end", "Hello", (1,), slow))
+    desk.drain()
+    assert desk.session.messages[-1].content == "Hello"
+    desk.session.new_conversation()
+    cost.draft_changed("Hi")
+    rest(desk)
+    assert cost.is_word_soon("Hi")

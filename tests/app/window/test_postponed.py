@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
 
+from app.chat.cost import Cost
 from engine import Matched, TextDelta
 from tests.app.fake_engine import Script
 from tests.app.window.conftest import Screen, settle
@@ -165,6 +168,18 @@ def test_another_look_finds_it(begun: Screen) -> None:
     assert begun.texts() == [FIRST, ANSWER, NEXT, ANSWER]
 
 
+def test_another_look_goes_to_it(begun: Screen) -> None:
+    """Whoever sends a question sees it, wherever the view was before."""
+    begun.ask("word " * 1000)
+    begun.play()
+    begun.transcript.verticalScrollBar().setValue(0)
+    send_foreseen(begun, NEXT)
+    begun.application.change_text_size(1)
+    settle()
+    begun.play()
+    assert begun.transcript.following
+
+
 def test_whoever_asks_for_the_messages_finds_it(begun: Screen) -> None:
     send_foreseen(begun, NEXT)
     assert begun.texts() == [FIRST, ANSWER, NEXT, ""]
@@ -200,3 +215,78 @@ def test_the_page_does_not_jump(begun: Screen) -> None:
     begun.until(TextDelta)
     assert begun.composer.edit.hasFocus()
     assert bar.value() == bar.maximum()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_window_ends_as_if_nothing_had_waited(
+    make_screen: Callable[..., Screen], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, seed: int
+) -> None:
+    """Whatever the user does, and whenever the first words come."""
+    ends = []
+    for is_soon in (True, False):
+        monkeypatch.setattr(Cost, "is_word_soon", lambda cost, text, is_soon=is_soon: is_soon)
+        ends.append(play_at_random(make_screen, random.Random(seed)))
+        for file in tmp_path.glob("history*"):
+            file.unlink()
+    assert ends[0] == ends[1]
+
+
+def play_at_random(make_screen: Callable[..., Screen], chance: random.Random) -> tuple[object, ...]:
+    """A window that much was done with, and what can be seen of it at the end."""
+    kinds = (Script(), Script(), Script(), Script(tokens=()), Script(fail_after=-1), Script(fail_after=2))
+    screen = make_screen(*chance.choices(kinds, k=30))
+    screen.application.bridge.timer.timeout.disconnect()  # no time passes
+    for number in range(30):
+        chance.choice(DEEDS)(screen, f"Q{number} " + "word " * chance.randrange(60), chance)
+        settle()
+    screen.play()
+    let_time_pass(screen)
+    window, transcript, composer = screen.window, screen.transcript, screen.composer
+    assert screen.texts() == [message.content for message in screen.session.messages]
+    seen = (
+        screen.texts(), transcript.following, composer.text, composer.editing, composer.button.text(),
+        window.windowTitle(), window.empty.isVisible(), window.notice.text,
+        [row.title for row in window.sidebar.list.rows],
+    )  # fmt: skip
+    window.close()
+    return seen
+
+
+def go_on(screen: Screen, text: str, chance: random.Random) -> None:
+    if screen.session.answers.is_answering:
+        screen.engine.advance()
+        screen.application.bridge.drain()
+
+
+def with_some_conversation(do: Callable[[Screen, int], object]) -> Deed:
+    def deed(screen: Screen, text: str, chance: random.Random) -> None:
+        if rows := screen.session.conversations():
+            do(screen, chance.choice(rows).id)
+
+    return deed
+
+
+def edit(screen: Screen, text: str, chance: random.Random) -> None:
+    """What can be pressed is drawn."""
+    let_time_pass(screen)
+    if questions := [message.id for message in screen.session.messages if message.role == "user"]:
+        screen.transcript.wishes.edit.emit(chance.choice(questions))
+
+
+Deed = Callable[[Screen, str, random.Random], object]
+DEEDS: tuple[Deed, ...] = (
+    *3 * [lambda screen, text, chance: screen.ask(text)],
+    *4 * [go_on],
+    lambda screen, text, chance: screen.press(Qt.Key.Key_Escape),
+    lambda screen, text, chance: screen.application.presenter.new(),
+    lambda screen, text, chance: screen.application.presenter.retry(),
+    lambda screen, text, chance: screen.application.change_text_size(chance.choice((1, -1))),
+    lambda screen, text, chance: screen.transcript.verticalScrollBar().setValue(0),
+    lambda screen, text, chance: screen.type(text),
+    lambda screen, text, chance: let_time_pass(screen),
+    lambda screen, text, chance: screen.play(),
+    with_some_conversation(lambda screen, number: screen.application.presenter.open(number)),
+    with_some_conversation(lambda screen, number: screen.session.rename(number, "Parcels")),
+    with_some_conversation(lambda screen, number: screen.session.delete(number)),
+    edit,
+)

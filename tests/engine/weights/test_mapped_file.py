@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import os
 import signal
@@ -63,6 +64,18 @@ def test_a_file_that_is_replaced_or_deleted_is_still_the_old_one(file: Path) -> 
     assert mapped.part(1, 1).tolist() == [1]
     file.unlink()
     mapped.check()
+
+
+def test_a_file_that_the_system_says_nothing_of_any_more(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mapped = MappedFile(file)
+
+    def stale(descriptor: int) -> os.stat_result:
+        raise OSError(errno.ESTALE, "Stale file handle")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fstat", stale)
+        with pytest.raises(ModelError, match="its disk cannot be read any more"):
+            mapped.check()
 
 
 def test_many_files_are_watched_one_after_the_other(file: Path) -> None:
