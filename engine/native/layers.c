@@ -6,6 +6,7 @@
    to itself. */
 
 #include "model.h"
+#include "places.h"
 
 /* Where in `Prompt.scratch` the rows are that steps hand on, and what products and attention compute in. */
 typedef struct {
@@ -97,8 +98,13 @@ static void read_layer(const Model *model, const Prompt *prompt, int index, cons
    one call leaves in `hidden` and `scratch` is what the next goes on with. */
 EXPORT void FORM(headstart_read_layers)(const Model *model, const Prompt *prompt, int32_t first, int32_t last) {
     Room room;
+    Places places;
     arrange(model, prompt, (uintptr_t)prompt->scratch, &room);
+#pragma omp parallel
+    take_places(&places);
     for (int index = first; index < last; index++) read_layer(model, prompt, index, &room);
+#pragma omp parallel
+    leave_places(&places);
     if (last < model->num_layers) return;
     void *const left = (uint16_t *)prompt->hidden + (size_t)(prompt->count - 1) * model->width;
     FORM(headstart_normalise)(left, room.added, model->norm, prompt->out, 1, model->width, model->epsilon, 1);

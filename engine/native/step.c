@@ -14,6 +14,7 @@
 #include "heads.h"
 #include "matrix.h"
 #include "model.h"
+#include "places.h"
 
 /* Take 16 numbers at a time in products with one row, where that is wanted and this processor can; whether it does. */
 EXPORT int32_t FORM(headstart_widen_rows)(int32_t is_wanted) {
@@ -157,15 +158,18 @@ static void compute_layer(const Model *model, int index, const Tokens *tokens, S
 /* logits = model(tokens), and their keys and values in the lane. Each token has the numbers that it has alone. */
 EXPORT void FORM(headstart_step)(const Model *model, const Tokens *tokens) {
     const Offsets o = offsets(model, tokens->position + tokens->count);
+    Places places;
 #pragma omp parallel
     {
         Scratch s[MOST_TOKENS];
+        take_places(&places);
         lay_out(model, tokens, &o, s);
         for (int index = 0; index < model->num_layers; index++) compute_layer(model, index, tokens, s, o.shared);
         if (tokens->logits) {
             normalise_all(model, tokens, model->norm, s);
             multiply(&model->head, s, tokens->count, tokens->logits, 0);
         }
+        leave_places(&places);
     }
 }
 
