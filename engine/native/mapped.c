@@ -87,7 +87,10 @@ EXPORT int32_t headstart_watch(void *from, int64_t size) {
 /* Whether a part of a watched file could not be read. */
 EXPORT int32_t headstart_is_lost(int32_t number) { return watched[number].is_lost; }
 
-EXPORT void headstart_unwatch(int32_t number) { watched[number].to = watched[number].from = 0; }
+EXPORT void headstart_unwatch(int32_t number) {
+    watched[number].to = 0; /* first: what has no end holds no address */
+    watched[number].from = 0;
+}
 #else
 EXPORT int32_t headstart_watch(void *from, int64_t size) { return -1; }
 EXPORT int32_t headstart_is_lost(int32_t number) { return 0; }

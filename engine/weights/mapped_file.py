@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import mmap
 import os
 from pathlib import Path
@@ -12,6 +13,8 @@ from torch import Tensor
 
 from engine.native.library import library
 from engine.types import ModelError
+
+log = logging.getLogger("headstart")
 
 
 def changed_while_read(name: str, path: Path) -> ModelError:
@@ -39,7 +42,10 @@ class MappedFile:
         assert loaded is not None
         self._library = loaded
         self._number = int(loaded.headstart_watch(self.part(0, self.size).data_ptr(), self.size))
-        finalize(self, _close, self._file, loaded, self._number)
+        if self._number < 0:
+            log.warning("%s is not watched: where it is cut off, the program ends.", path)
+        self._was_whole = True
+        finalize(self, _close, self._file, loaded, self._number).atexit = False  # threads may still compute then
 
     @property
     def size(self) -> int:
@@ -51,7 +57,11 @@ class MappedFile:
 
     @property
     def is_whole(self) -> bool:
-        """Whether it is what it was when it was mapped."""
+        """Whether it is what it was when it was mapped, and was so whenever this was asked."""
+        self._was_whole = self._was_whole and self._is_whole()
+        return self._was_whole
+
+    def _is_whole(self) -> bool:
         is_lost = self._number >= 0 and self._library.headstart_is_lost(self._number)
         try:
             return not is_lost and self._status() == self._identity

@@ -78,9 +78,21 @@ def test_a_file_that_the_system_says_nothing_of_any_more(file: Path, monkeypatch
             mapped.check()
 
 
-def test_many_files_are_watched_one_after_the_other(file: Path) -> None:
+def test_a_change_that_is_taken_back_is_remembered(file: Path) -> None:
+    mapped, before = MappedFile(file), file.stat()
+    os.utime(file, ns=(1, 1))
+    assert not mapped.is_whole
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert not mapped.is_whole
+
+
+def test_many_files_are_watched_one_after_the_other(file: Path, caplog: pytest.LogCaptureFixture) -> None:
     for _ in range(600):
-        assert MappedFile(file).is_whole
+        MappedFile(file)
+    assert "not watched" not in caplog.text
+    many = [MappedFile(file) for _ in range(300)]
+    assert "not watched" in caplog.text
+    assert all(mapped.is_whole for mapped in many)
 
 
 def run(code: str, file: Path) -> subprocess.CompletedProcess[str]:
