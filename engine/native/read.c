@@ -19,14 +19,14 @@ enum {
 INLINE size_t up_to(size_t n, size_t of) { return (n + of - 1) / of * of; }
 
 /* Outputs that are widened at a time. */
-static int taken(int count, int columns) {
+static int outputs_at_once(int count, int columns) {
     const size_t fit = PANEL_BYTES / 2 / up_to(columns, DEPTH) / TAKEN * TAKEN;
     return count <= SUMMED || fit < TAKEN ? TAKEN : fit < MOST_TAKEN ? (int)fit : MOST_TAKEN;
 }
 
 /* Bytes of what each thread has of its own: widened weights, and sums. */
 static size_t own_bytes(int count, int columns) {
-    return up_to((size_t)taken(count, columns) * up_to(columns, DEPTH) * 2, 64) + TAKEN * SUMMED * sizeof(float);
+    return up_to((size_t)outputs_at_once(count, columns) * up_to(columns, DEPTH) * 2, 64) + TAKEN * SUMMED * sizeof(float);
 }
 
 /* Bytes of `scratch`. */
@@ -101,7 +101,7 @@ static const uint16_t *weights_of(const Matrix *matrix, int first, int count, in
 static void read_outputs(const Matrix *matrix, const uint32_t *packed, int count, int columns, int first, int outputs, char *own,
                          uint16_t *out, size_t apart) {
     const size_t padded_row = up_to(columns, DEPTH);
-    float biases[MOST_TAKEN], *sums = (float *)(own + up_to((size_t)taken(count, columns) * padded_row * 2, 64));
+    float biases[MOST_TAKEN], *sums = (float *)(own + up_to((size_t)outputs_at_once(count, columns) * padded_row * 2, 64));
     const uint16_t *weights = weights_of(matrix, first, outputs, columns, (uint16_t *)own, biases);
     for (int row = 0; row < count; row += SUMMED) {
         const int rows = count - row < SUMMED ? count - row : SUMMED;
@@ -120,7 +120,7 @@ static void read_outputs(const Matrix *matrix, const uint32_t *packed, int count
 EXPORT void FORM(headstart_read_rows)(const Matrix *matrix, const uint16_t *rows, int32_t count, int32_t columns, uint16_t *out,
                                       void *scratch) {
 #ifdef __AVX2__
-    const int all = all_rows(matrix), step = taken(count, columns);
+    const int all = all_rows(matrix), step = outputs_at_once(count, columns);
     const size_t padded_row = up_to(columns, DEPTH);
     char *const begin = (char *)up_to((uintptr_t)scratch, 64), *const owns = begin + up_to(count, 32) * padded_row * 2;
 #pragma omp parallel

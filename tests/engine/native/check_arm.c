@@ -18,16 +18,19 @@ static void *taken(size_t bytes) {
 
 static void give(const void *from, size_t bytes) { fwrite(from, 1, bytes, stdout); }
 
-/* Blocks of a GGUF type: repacked, widened, and multiplied with a row. */
-static void multiply_blocks(void) {
+/* Blocks of a GGUF type: repacked, or as they lie, widened, and multiplied with a row. */
+static void multiply_blocks(int lie) {
     int32_t n[9]; /* type, bytes of a row of blocks, rows, columns, bits, group, offset, is nested, has minimums */
     take(n, sizeof n);
     const int rows = n[2], columns = n[3], group = n[5], groups = (columns / group + 7) / 8 * 8, all = (columns + 63) / 64 * 64;
     uint8_t *blocks = taken((size_t)rows * n[1]);
     float *x = taken(4 * columns), *out = calloc(rows, 4), *wide = calloc((size_t)rows * columns, 4);
-    Matrix m = {calloc(rows, all), calloc(rows, 2 * groups), n[8] ? calloc(rows, 2 * groups) : 0, calloc(rows, columns),
-                calloc(rows, columns), 0, 0, rows, all, n[4], group, groups, n[6], n[7] ? NESTED : FP16};
-    headstart_repack(n[0], blocks, n[1], columns, &m);
+    const int kind = n[0] == 2 ? AS_Q4_0 : n[0] == 12 ? AS_Q4_K : AS_Q8_0;
+    Matrix m = {.codes = calloc(rows, all), .scales = calloc(rows, 2 * groups), .mins = n[8] ? calloc(rows, 2 * groups) : 0,
+                .supers = calloc(rows, columns), .super_mins = calloc(rows, columns), .rows = rows, .columns = all, .bits = n[4],
+                .group = group, .groups = groups, .offset = n[6], .kind = n[7] ? NESTED : FP16};
+    if (lie) m = (Matrix){.codes = blocks, .rows = rows, .columns = columns, .bits = n[4], .group = 32, .groups = columns / 32, .kind = kind};
+    else headstart_repack(n[0], blocks, n[1], columns, &m);
     headstart_widen_plain(&m, 0, rows, columns, wide, 0);
     headstart_multiply_plain(&m, x, columns, calloc(headstart_row_scratch_plain(columns), 4), out);
     give(wide, (size_t)rows * columns * 4);
@@ -83,7 +86,7 @@ static void step_through(int is_other) {
 int main(void) {
     int32_t letter;
     while (fread(&letter, 4, 1, stdin) == 1) {
-        if (letter == 'P') multiply_blocks();
+        if (letter == 'P' || letter == 'B') multiply_blocks(letter == 'B');
         else if (letter == 'A') attend_all();
         else step_through(letter == 'F');
     }

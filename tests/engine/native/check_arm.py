@@ -19,6 +19,7 @@ from gguf.constants import GGML_QUANT_SIZES, GGMLQuantizationType
 from gguf.quants import dequantize
 
 from engine.gguf.blocks import FORMATS
+from engine.weights.blocks import COMPUTED
 from tests.engine.weights.test_packed import random_blocks
 
 ROOT = Path(__file__).parents[3]
@@ -46,14 +47,15 @@ def numbers(*shape: int) -> Array:
     return random.standard_normal(shape, dtype=np.float32)
 
 
-def check_blocks(arm: Arm, kind: int) -> float:
-    """Rows of a GGUF type: the widened numbers equal, and the largest error of a product in parts of its size."""
+def check_blocks(arm: Arm, kind: int, *, lie: bool = False) -> float:
+    """Rows of a GGUF type, repacked or as they lie in a file: the widened numbers equal, and the largest error of a
+    product in parts of its size."""
     form, rows = FORMATS[kind], 37
-    columns = 3 * int(GGML_QUANT_SIZES[GGMLQuantizationType(kind)][0])
+    columns = 512 if lie else 3 * int(GGML_QUANT_SIZES[GGMLQuantizationType(kind)][0])
     blocks, x = random_blocks(kind, rows, columns, kind), numbers(columns)
     bits = 4 if form.bits == 4 else 8
     sizes = (kind, blocks.shape[1], rows, columns, bits, form.group, form.offset, form.is_nested, form.has_minimums)
-    found = arm("P", sizes, blocks, x)
+    found = arm("B" if lie else "P", sizes, blocks, x)
     expected = dequantize(blocks, GGMLQuantizationType(kind))
     assert (found[: rows * columns].reshape(rows, columns) == expected).all(), "the numbers of the file"
     size = np.abs(expected).max() * np.abs(x).sum()
@@ -161,6 +163,10 @@ def main() -> int:
             error = check_blocks(arm, kind)
             worst = max(worst, error)
             print(f"{GGMLQuantizationType(kind).name:7} numbers equal, products {error:.1e}")
+        for kind in COMPUTED:
+            error = check_blocks(arm, kind, lie=True)
+            worst = max(worst, error)
+            print(f"{kind.name:7} in its file: numbers equal, products {error:.1e}")
         for end, rows, dim, is_bf16 in ((300, 57, 64, False), (129, 5, 40, False), (300, 57, 64, True)):
             error = check_attention(arm, end, rows, dim, is_bf16)
             worst = max(worst, error / 2000 if is_bf16 else error)  # what comes out is rounded to 8 bits
