@@ -6,6 +6,7 @@
 #include "model.h"
 #include "vector.h"
 
+enum { Q4_0 = 2, Q4_1, Q5_0 = 6, Q5_1, Q8_0, Q2_K = 10, Q3_K, Q4_K, Q5_K, Q6_K, IQ4_NL = 20, IQ4_XS = 23 }; /* types, as in the file */
 enum { OF_Q4_0 = 18, OF_Q8_0 = 34, OF_Q4_K = 144 }; /* bytes of a block */
 
 INLINE int is_in_blocks(int kind) { return kind >= AS_Q4_0; }
@@ -37,12 +38,14 @@ INLINE uint16_t half_at(const uint8_t *from) {
     return bits;
 }
 
+INLINE uint16_t negative(uint16_t half) { return half ^ 0x8000; }
+
 /* Of the eight groups of a stretch the scales, and what code 0 stands for. */
 INLINE void block_scales(const uint8_t *from, int kind, f8 *scale, f8 *least) {
     if (kind == AS_Q4_K) {
         const SixBits six = six_bits_of(from + 4);
         *scale = mul8(bytes_to_fp32(six.scales), half8(half_at(from)));
-        *least = mul8(bytes_to_fp32(six.mins), half8(half_at(from + 2) ^ 0x8000));
+        *least = mul8(bytes_to_fp32(six.mins), half8(negative(half_at(from + 2))));
         return;
     }
     *scale = halves_apart(from, kind == AS_Q4_0 ? OF_Q4_0 : OF_Q8_0);

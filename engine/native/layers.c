@@ -14,11 +14,7 @@ typedef struct {
 } Room;
 
 static Heads layer_heads(const Model *model, const Prompt *prompt, int index) {
-    const Layer *layer = model->layers + index;
-    const size_t at = (size_t)index * model->kv_heads * prompt->capacity * model->dim;
-    return (Heads){.keys = (uint16_t *)prompt->keys + at, .values = (uint16_t *)prompt->values + at, .query_norm = layer->query_norm,
-                   .key_norm = layer->key_norm, .heads = model->heads, .kv_heads = model->kv_heads, .dim = model->dim,
-                   .turned = layer->turned, .capacity = prompt->capacity, .is_bf16 = 1, .epsilon = model->epsilon};
+    return heads_of(model, index, prompt->keys, prompt->values, prompt->capacity);
 }
 
 /* Attention of the last `rows` tokens, but for where queries are and what comes of them. */
@@ -60,7 +56,7 @@ static uintptr_t arrange(const Model *model, const Prompt *prompt, uintptr_t fro
                  {&room->product, product_scratch(model, prompt->count)},
                  {&room->attention, of_one > of_all ? of_one : of_all}};
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-        from = (from + 63) / 64 * 64;
+        from = whole(from, LINE);
         *parts[i].part = (void *)from;
         from += parts[i].bytes;
     }

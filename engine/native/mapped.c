@@ -7,9 +7,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #endif
+#include "blocks.h"
 #include "model.h"
-
-enum { Q4_0 = 2, Q8_0 = 8, Q4_K = 12 }; /* as in a GGUF file */
 
 /* Have the system read some bytes now, and all at once: one page after the other, as they are asked for, takes it twenty times
    as long. */
@@ -25,14 +24,12 @@ static void read_now(const uint8_t *from, int64_t size) {
 /* Whether every scale of `count` blocks of a type is a number; else all weights of a block would be none. What is read for
    it is in memory then. */
 EXPORT int32_t headstart_are_numbers(int32_t type, const uint8_t *blocks, int64_t count) {
-    const int size = type == Q4_0 ? 18 : type == Q8_0 ? 34 : 144, has_minimum = type == Q4_K;
+    const int size = type == Q4_0 ? OF_Q4_0 : type == Q8_0 ? OF_Q8_0 : OF_Q4_K, has_minimum = type == Q4_K;
     int found = 0;
     read_now(blocks, count * size);
 #pragma omp parallel for schedule(dynamic, 8192) reduction(| : found) /* other threads compute beside it */
     for (int64_t i = 0; i < count; i++) {
-        uint16_t scale, minimum;
-        memcpy(&scale, blocks + i * size, 2);
-        memcpy(&minimum, blocks + i * size + 2 * has_minimum, 2);
+        const uint16_t scale = half_at(blocks + i * size), minimum = half_at(blocks + i * size + 2 * has_minimum);
         found |= (scale & 0x7c00) == 0x7c00 || (minimum & 0x7c00) == 0x7c00;
     }
     return !found;

@@ -22,8 +22,6 @@ enum {
     MOST_PACKED = 32 << 20,  /* bytes of packed keys and values that are held at a time, but for a single KV head */
 };
 
-static int whole(int n, int of) { return (n + of - 1) / of * of; }
-
 /* Sizes in numbers. `key`, `value`: dims as they are packed. `tiles`: how many the rows of a KV head make. `head`, `own`:
    bytes of what is packed of a KV head at a time, and of what a thread computes in. */
 typedef struct {
@@ -43,7 +41,7 @@ static Sizes sizes(const Attention *a) {
     s.head = s.blocks * s.block;
     /* queries, scores, weights, sums, and for each row the highest score, the sum of weights and what is kept */
     s.own = ROWS * ((size_t)s.key * s.bytes + KEYS * 4 + KEYS * s.bytes + s.value * 4 + 3 * 4);
-    s.own = (s.own + 63) / 64 * 64;
+    s.own = whole(s.own, LINE);
     return s;
 }
 
@@ -250,7 +248,7 @@ static int is_seen(const Attention *a, const Sizes *s, const Tile *t, int block)
 /* One block for one tile: scores, weights, and the weighted values added to the sums. */
 static void attend_block(const Attention *a, const Sizes *s, Tile *t, int block, const char *keys) {
     const int first = block * KEYS;
-    tile(a->kind, t->queries, s->key, t->rows, s->key, keys, KEYS, t->scores, 0);
+    tile(a->kind, t->queries, t->rows, s->key, keys, KEYS, t->scores, 0);
     for (int row = 0; row < t->rows; row++) {
         const int token = (t->first + row) / s->group;
         const uint8_t *seen = a->seen ? a->seen + token * a->seen_row + first : 0;
@@ -266,7 +264,7 @@ static void attend_block(const Attention *a, const Sizes *s, Tile *t, int block,
         if (t->kept[row] != 1.0f)
             for (int i = 0; i < s->value; i++) t->sums[row * s->value + i] *= t->kept[row];
     }
-    tile(a->kind, t->weights, KEYS, t->rows, KEYS, keys + s->key_block, s->value, t->sums, 1);
+    tile(a->kind, t->weights, t->rows, KEYS, keys + s->key_block, s->value, t->sums, 1);
 }
 
 static void end_tile(const Attention *a, const Sizes *s, int kv_head, const Tile *t) {
@@ -305,7 +303,7 @@ static void attend_packed(const Attention *a, const Sizes *s, int kv_head, int t
 EXPORT void FORM(headstart_attend)(const Attention *a) {
     const Sizes s = sizes(a);
     const int at_once = s.tiles == 1 ? a->kv_heads : heads_at_once(a, &s);
-    char *packed = (char *)(((uintptr_t)a->scratch + 63) / 64 * 64);
+    char *packed = (char *)whole((uintptr_t)a->scratch, LINE);
     char *owns = packed + (s.tiles == 1 ? omp_get_max_threads() * s.block : at_once * s.head);
 #pragma omp parallel
     {

@@ -16,32 +16,28 @@ enum {
     PANEL_BYTES = 512 << 10 /* of them at most, but for TAKEN outputs: half of what a core keeps near */
 };
 
-INLINE size_t up_to(size_t n, size_t of) { return (n + of - 1) / of * of; }
-
 /* Outputs that are widened at a time. */
 static int outputs_at_once(int count, int columns) {
-    const size_t fit = PANEL_BYTES / 2 / up_to(columns, DEPTH) / TAKEN * TAKEN;
+    const size_t fit = PANEL_BYTES / 2 / whole(columns, DEPTH) / TAKEN * TAKEN;
     return count <= SUMMED || fit < TAKEN ? TAKEN : fit < MOST_TAKEN ? (int)fit : MOST_TAKEN;
 }
 
 /* Bytes of what each thread has of its own: widened weights, and sums. */
 static size_t own_bytes(int count, int columns) {
-    return up_to((size_t)outputs_at_once(count, columns) * up_to(columns, DEPTH) * 2, 64) + TAKEN * SUMMED * sizeof(float);
+    return whole((size_t)outputs_at_once(count, columns) * whole(columns, DEPTH) * 2, 64) + TAKEN * SUMMED * sizeof(float);
 }
 
 /* Bytes of `scratch`. */
 EXPORT int64_t FORM(headstart_read_scratch)(int32_t count, int32_t columns) {
-    return (int64_t)(up_to(count, 32) * up_to(columns, DEPTH) * 2 + omp_get_max_threads() * own_bytes(count, columns) + 64);
+    return (int64_t)(whole(count, 32) * whole(columns, DEPTH) * 2 + omp_get_max_threads() * own_bytes(count, columns) + 64);
 }
 
 #ifdef __AVX2__
 /* Sixteen rows from `at` on as the right side of a product of tiles, with zeros behind the last row and column. */
 WIDE static void pack_rows(const uint16_t *rows, int count, int columns, int at, uint32_t *to) {
     for (int k = 0; k < columns; k += DEPTH, to += DEPTH / 2 * COLUMNS) {
-        const __mmask32 there = columns - k < DEPTH ? (1u << (columns - k)) - 1 : ~0u;
         __m512i words[16];
-        for (int i = 0; i < 16; i++)
-            words[i] = _mm512_maskz_loadu_epi16(at + i < count ? there : 0, rows + (size_t)(at + i) * columns + k);
+        for (int i = 0; i < 16; i++) words[i] = words_of(rows, (size_t)(at + i) * columns, k, at + i < count ? columns : 0, 1, 1);
         turn16(words);
         for (int i = 0; i < 16; i++) _mm512_storeu_si512(to + i * COLUMNS, words[i]);
     }
@@ -77,7 +73,7 @@ ROUNDING static void round_sums(const float *sums, int outputs, int rows, const 
 /* The weights of `count` outputs from `first` on, `[up to a multiple of TAKEN, padded]`, in `to` or where they lie; and
    their biases. */
 static const uint16_t *weights_of(const Matrix *matrix, int first, int count, int columns, uint16_t *to, float *bias) {
-    const size_t padded_row = up_to(columns, DEPTH);
+    const size_t padded_row = whole(columns, DEPTH);
     int top = first;
     const Matrix *own = holding(matrix, &top);
     const int lies = own->bits == 16 && padded_row == (size_t)columns && count % TAKEN == 0 && top + count <= own->rows;
@@ -87,27 +83,24 @@ static const uint16_t *weights_of(const Matrix *matrix, int first, int count, in
         uint16_t *at = to + i * padded_row;
         bias[i] = m->bias ? m->bias[row] : 0.0f;
         if (lies) continue;
-        if (m->bits == 16) memcpy(at, (const uint16_t *)m->codes + (size_t)row * columns, 2 * columns);
-        else if (m->bits == 32) copy_row(m, row, columns, at, 0, 1);
-        else if (is_in_blocks(m->kind)) widen_in_file(m, row, at, 0, 1);
-        else widen_to_bf16(m, row, columns, at);
+        widen(m, row, columns, at, 0, 1);
         memset(at + columns, 0, (padded_row - columns) * 2);
     }
-    if (!lies) memset(to + count * padded_row, 0, (up_to(count, TAKEN) - count) * padded_row * 2);
+    if (!lies) memset(to + count * padded_row, 0, (whole(count, TAKEN) - count) * padded_row * 2);
     return lies ? (const uint16_t *)own->codes + (size_t)top * columns : to;
 }
 
 /* Some outputs of all rows, from `first` on. */
 static void read_outputs(const Matrix *matrix, const uint32_t *packed, int count, int columns, int first, int outputs, char *own,
                          uint16_t *out, size_t apart) {
-    const size_t padded_row = up_to(columns, DEPTH);
-    float biases[MOST_TAKEN], *sums = (float *)(own + up_to((size_t)outputs_at_once(count, columns) * padded_row * 2, 64));
+    const size_t padded_row = whole(columns, DEPTH);
+    float biases[MOST_TAKEN], *sums = (float *)(own + whole((size_t)outputs_at_once(count, columns) * padded_row * 2, 64));
     const uint16_t *weights = weights_of(matrix, first, outputs, columns, (uint16_t *)own, biases);
     for (int row = 0; row < count; row += SUMMED) {
         const int rows = count - row < SUMMED ? count - row : SUMMED;
         for (int output = 0; output < outputs; output += TAKEN) {
             const int some = outputs - output < TAKEN ? outputs - output : TAKEN;
-            tile_amx((const int32_t *)(weights + output * padded_row), padded_row / 2, TAKEN, padded_row / 2,
+            tile_amx((const int32_t *)(weights + output * padded_row), TAKEN, padded_row / 2,
                      (const int32_t *)packed + row * padded_row / 2, SUMMED, rows, sums, 0);
             round_sums(sums, some, rows, biases + output, out + (size_t)row * apart + first + output, apart);
         }
@@ -121,14 +114,14 @@ EXPORT void FORM(headstart_read_rows)(const Matrix *matrix, const uint16_t *rows
                                       void *scratch) {
 #ifdef __AVX2__
     const int all = all_rows(matrix), step = outputs_at_once(count, columns);
-    const size_t padded_row = up_to(columns, DEPTH);
-    char *const begin = (char *)up_to((uintptr_t)scratch, 64), *const owns = begin + up_to(count, 32) * padded_row * 2;
+    const size_t padded_row = whole(columns, DEPTH);
+    char *const begin = (char *)whole((uintptr_t)scratch, 64), *const owns = begin + whole(count, 32) * padded_row * 2;
 #pragma omp parallel
     {
         char *own = owns + omp_get_thread_num() * own_bytes(count, columns);
         begin_tiles(AMX);
 #pragma omp for schedule(static)
-        for (int at = 0; at < (int)up_to(count, 32); at += COLUMNS)
+        for (int at = 0; at < (int)whole(count, 32); at += COLUMNS)
             pack_rows(rows, count, columns, at, (uint32_t *)begin + at * padded_row / 2);
 #pragma omp for schedule(dynamic, 1)
         for (int first = 0; first < all; first += step)

@@ -3,10 +3,8 @@
 
    Nothing is rounded: codes and scales are moved, and never computed anew. */
 
+#include "blocks.h"
 #include "model.h"
-#include "vector.h"
-
-enum { Q4_0 = 2, Q4_1, Q5_0 = 6, Q5_1, Q8_0, Q2_K = 10, Q3_K, Q4_K, Q5_K, Q6_K, IQ4_NL = 20, IQ4_XS = 23 }; /* as in the file */
 
 /* One block, taken apart: its codes; scales and minimums as `kind` says, of each group. Codes of 4 bits that the file has
    as they are stay there, in `nibbles`: `half` columns in the lower bits of so many bytes, and the next ones in the upper
@@ -20,8 +18,6 @@ typedef struct {
 } Block;
 
 static const int8_t uneven[] = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
-
-INLINE uint16_t two_bytes(const uint8_t *from) { return (uint16_t)(from[0] | from[1] << 8); }
 
 /* Codes of 4 bits: the first half in the lower bits. */
 INLINE void take_nibbles(const uint8_t *from, int half, uint8_t *to) {
@@ -37,22 +33,16 @@ INLINE void fifth_bits(const uint8_t *bits, uint8_t *codes, int less) {
     for (int i = 0; i < 32; i++) codes[i] = (uint8_t)((codes[i] | (bits[i / 8] >> i % 8 & 1) << 4) - less);
 }
 
-/* Eight scales and minimums of six bits in twelve bytes. */
 INLINE void six_bits(const uint8_t *from, Block *b) {
-    for (int i = 0; i < 4; i++) {
-        b->scales[i] = from[i] & 63;
-        b->mins[i] = from[4 + i] & 63;
-        b->scales[4 + i] = (int8_t)((from[8 + i] & 15) | (from[i] >> 2 & 48));
-        b->mins[4 + i] = (int8_t)(from[8 + i] >> 4 | (from[4 + i] >> 2 & 48));
-    }
+    const SixBits six = six_bits_of(from);
+    memcpy(b->scales, &six.scales, 8);
+    memcpy(b->mins, &six.mins, 8);
 }
-
-INLINE uint16_t negative(uint16_t half) { return half ^ 0x8000; }
 
 INLINE void read_q2(const uint8_t *from, Block *b) {
     for (int i = 0; i < 16; i++) b->scales[i] = from[i] & 15, b->mins[i] = (int8_t)(from[i] >> 4);
     for (int i = 0; i < 256; i++) b->codes[i] = from[16 + i / 128 * 32 + i % 32] >> i / 32 % 4 * 2 & 3;
-    b->super = two_bytes(from + 80), b->super_min = negative(two_bytes(from + 82));
+    b->super = half_at(from + 80), b->super_min = negative(half_at(from + 82));
 }
 
 INLINE void read_q3(const uint8_t *from, Block *b) {
@@ -65,17 +55,17 @@ INLINE void read_q3(const uint8_t *from, Block *b) {
         const int low = scales[i % 8] >> i / 8 * 4 & 15, high = scales[8 + i % 4] >> i / 4 * 2 & 3;
         b->scales[i] = (int8_t)((low | high << 4) - 32);
     }
-    b->super = two_bytes(from + 108);
+    b->super = half_at(from + 108);
 }
 
 INLINE void read_q4(const uint8_t *from, Block *b) {
-    b->super = two_bytes(from), b->super_min = negative(two_bytes(from + 2));
+    b->super = half_at(from), b->super_min = negative(half_at(from + 2));
     six_bits(from + 4, b);
     b->nibbles = from + 16, b->half = 32;
 }
 
 INLINE void read_q5(const uint8_t *from, Block *b) {
-    b->super = two_bytes(from), b->super_min = negative(two_bytes(from + 2));
+    b->super = half_at(from), b->super_min = negative(half_at(from + 2));
     six_bits(from + 4, b);
     for (int i = 0; i < 4; i++) take_nibbles(from + 48 + 32 * i, 32, b->codes + 64 * i);
     for (int i = 0; i < 256; i++) b->codes[i] |= (uint8_t)((from[16 + i % 32] >> i / 32 & 1) << 4);
@@ -88,13 +78,13 @@ INLINE void read_q6(const uint8_t *from, Block *b) {
         b->codes[i] = (uint8_t)((low | high << 4) - 32);
     }
     memcpy(b->scales, from + 192, 16);
-    b->super = two_bytes(from + 208);
+    b->super = half_at(from + 208);
 }
 
 INLINE void read_iq4_xs(const uint8_t *from, Block *b) {
-    b->super = two_bytes(from);
+    b->super = half_at(from);
     for (int i = 0; i < 8; i++) {
-        const int low = from[4 + i / 2] >> i % 2 * 4 & 15, high = two_bytes(from + 2) >> 2 * i & 3;
+        const int low = from[4 + i / 2] >> i % 2 * 4 & 15, high = half_at(from + 2) >> 2 * i & 3;
         b->scales[i] = (int8_t)((low | high << 4) - 32);
         take_nibbles(from + 8 + 16 * i, 16, b->codes + 32 * i);
     }
@@ -107,23 +97,23 @@ INLINE int read_block(int type, const uint8_t *from, Block *b) {
     switch (type) {
     case Q2_K: read_q2(from, b); return 84;
     case Q3_K: read_q3(from, b); return 110;
-    case Q4_K: read_q4(from, b); return 144;
+    case Q4_K: read_q4(from, b); return OF_Q4_K;
     case Q5_K: read_q5(from, b); return 176;
     case Q6_K: read_q6(from, b); return 210;
     case IQ4_XS: read_iq4_xs(from, b); return 136;
     }
-    b->super = two_bytes(from);
+    b->super = half_at(from);
     switch (type) {
-    case Q4_0: b->nibbles = from + 2, b->half = 16; return 18;
+    case Q4_0: b->nibbles = from + 2, b->half = 16; return OF_Q4_0;
     case IQ4_NL: take_nibbles(from + 2, 16, b->codes); by_table(b->codes, 32); return 18;
-    case Q4_1: b->super_min = two_bytes(from + 2); b->nibbles = from + 4, b->half = 16; return 20;
+    case Q4_1: b->super_min = half_at(from + 2); b->nibbles = from + 4, b->half = 16; return 20;
     case Q5_0: take_nibbles(from + 6, 16, b->codes); fifth_bits(from + 2, b->codes, 16); return 22;
     case Q5_1:
-        b->super_min = two_bytes(from + 2);
+        b->super_min = half_at(from + 2);
         take_nibbles(from + 8, 16, b->codes);
         fifth_bits(from + 4, b->codes, 0);
         return 24;
-    default: memcpy(b->codes, from + 2, 32); return 34;
+    default: memcpy(b->codes, from + 2, 32); return OF_Q8_0;
     }
 }
 

@@ -37,18 +37,17 @@ static void normalise_together(const Model *model, const Layer *layer, int count
     }
 }
 
-/* Where the heads of one layer go. */
-static Heads heads_of(const Model *model, int index, const Tokens *tokens) {
+/* Where the heads of one layer go in a lane. */
+static Heads heads_of(const Model *model, int index, void *keys, void *values, int capacity) {
     const Layer *layer = model->layers + index;
-    const size_t at = slot(model, tokens, index, 0, 0) * (model->is_bf16 ? 2 : 4);
+    const size_t at = (size_t)index * model->kv_heads * capacity * model->dim * (model->is_bf16 ? 2 : 4);
     const int has_own = !model->norms_together;
-    return (Heads){(char *)tokens->keys + at, (char *)tokens->values + at, has_own ? layer->query_norm : 0,
-                   has_own ? layer->key_norm : 0, model->heads, model->kv_heads, model->dim, layer->turned, tokens->capacity,
-                   model->is_bf16, model->epsilon};
+    return (Heads){(char *)keys + at, (char *)values + at, has_own ? layer->query_norm : 0, has_own ? layer->key_norm : 0,
+                   model->heads, model->kv_heads, model->dim, layer->turned, capacity, model->is_bf16, model->epsilon};
 }
 
 static void place_heads(const Model *model, int index, int head, const Tokens *tokens, const Scratch *s) {
-    const Heads heads = heads_of(model, index, tokens);
+    const Heads heads = heads_of(model, index, tokens->keys, tokens->values, tokens->capacity);
     for (int t = 0; t < tokens->count; t++) {
         const size_t at = ((size_t)model->layers[index].rope * tokens->count + t) * model->dim;
         place_head(&heads, head, s[t].fused + head * model->dim, tokens->position + t, tokens->cos + at, tokens->sin + at);

@@ -11,10 +11,13 @@
 #include "vector.h"
 
 enum { BY_EIGHTS, AVX512, AVX512_BF16, AMX }; /* from the narrowest to the widest; the last two are for bf16 */
+enum { LINE = 64 };                      /* bytes of a cache line */
 enum { COLUMNS = 16, DEPTH = 32 };       /* depth and columns are multiples of DEPTH; so a row is whole cache lines */
 
+INLINE size_t whole(size_t n, size_t of) { return (n + of - 1) / of * of; }
+
 /* `rows` is rounded up to a multiple of 6. */
-static void tile_eights(const float *a, int a_row, int rows, int depth, const float *b, int columns, float *c, int adds) {
+static void tile_eights(const float *a, int rows, int depth, const float *b, int columns, float *c, int adds) {
     for (int column = 0; column < columns; column += COLUMNS, b += (size_t)depth * COLUMNS)
         for (int row = 0; row < rows; row += 6) {
             f8 sums[6][2];
@@ -27,7 +30,7 @@ static void tile_eights(const float *a, int a_row, int rows, int depth, const fl
                 const f8 left = read8(b + k * COLUMNS), right = read8(b + k * COLUMNS + 8);
 #pragma GCC unroll 6
                 for (int i = 0; i < 6; i++) {
-                    const f8 own = set8(*(a + (size_t)(row + i) * a_row + k));
+                    const f8 own = set8(*(a + (size_t)(row + i) * depth + k));
                     sums[i][0] = fma8(own, left, sums[i][0]);
                     sums[i][1] = fma8(own, right, sums[i][1]);
                 }
@@ -69,7 +72,7 @@ WIDE static inline void turn16(__m512i rows[16]) {
 
 /* `rows` is rounded up to a multiple of 8. Two groups of columns at a time. */
 #define TILE_OF_8(NAME, TARGET, WORD, STEP)                                                                            \
-    TARGET static void NAME(const WORD *a, int a_row, int rows, int depth, const WORD *b, int columns, float *c,       \
+    TARGET static void NAME(const WORD *a, int rows, int depth, const WORD *b, int columns, float *c,       \
                             int adds) {                                                                                \
         for (int column = 0; column < columns; column += 2 * COLUMNS, b += (size_t)depth * 2 * COLUMNS)                \
             for (int row = 0; row < rows; row += 8) {                                                                  \
@@ -83,7 +86,7 @@ WIDE static inline void turn16(__m512i rows[16]) {
                     const __m512 left = _mm512_loadu_ps(b + k * COLUMNS);                                              \
                     const __m512 right = _mm512_loadu_ps(b + (size_t)(depth + k) * COLUMNS);                           \
                     _Pragma("GCC unroll 8") for (int i = 0; i < 8; i++) {                                              \
-                        const WORD *own = a + (size_t)(row + i) * a_row + k;                                           \
+                        const WORD *own = a + (size_t)(row + i) * depth + k;                                           \
                         sums[i][0] = STEP(sums[i][0], own, left);                                                      \
                         sums[i][1] = STEP(sums[i][1], own, right);                                                     \
                     }                                                                                                  \
@@ -100,8 +103,8 @@ TILE_OF_8(tile_avx512, FP32, float, ONE_STEP)
 #if __GNUC__ < 11 /* it knows no such instructions */
 static void begin_tiles(int kind) { (void)kind; }
 static void end_tiles(int kind) { (void)kind; }
-static void tile_pairs(const int32_t *a, int a_row, int rows, int depth, const int32_t *b, int columns, float *c, int adds) {}
-static void tile_amx(const int32_t *a, int a_row, int rows, int depth, const int32_t *b, int c_row, int columns, float *c, int adds) {}
+static void tile_pairs(const int32_t *a, int rows, int depth, const int32_t *b, int columns, float *c, int adds) {}
+static void tile_amx(const int32_t *a, int rows, int depth, const int32_t *b, int c_row, int columns, float *c, int adds) {}
 #else
 #define PAIR_STEP(sum, own, column) _mm512_dpbf16_ps(sum, (__m512bh)_mm512_set1_epi32(*(own)), (__m512bh)(column))
 TILE_OF_8(tile_pairs, PAIRS, int32_t, PAIR_STEP)
@@ -111,13 +114,13 @@ TILE_OF_8(tile_pairs, PAIRS, int32_t, PAIR_STEP)
 
 /* Rows and columns are rounded up to a multiple of 16: up to four sums of 16 x 16 at a time. `depth` counts pairs, and a row
    of `c` is `c_row` numbers long. */
-TILES static void tile_amx(const int32_t *a, int a_row, int rows, int depth, const int32_t *b, int c_row, int columns, float *c,
+TILES static void tile_amx(const int32_t *a, int rows, int depth, const int32_t *b, int c_row, int columns, float *c,
                            int adds) {
     WRITTEN;
     for (int column = 0; column < columns; column += 2 * COLUMNS, b += (size_t)depth * 2 * COLUMNS)
         for (int row = 0; row < rows; row += 32) {
             float *own = c + (size_t)row * c_row + column, *below = own + (size_t)16 * c_row;
-            const int32_t *upper = a + (size_t)row * a_row, *lower = upper + (size_t)16 * a_row;
+            const int32_t *upper = a + (size_t)row * depth, *lower = upper + (size_t)16 * depth;
             const int has_lower = row + 16 < rows, has_right = column + COLUMNS < columns;
             _tile_zero(0);
             _tile_zero(1);
@@ -130,11 +133,11 @@ TILES static void tile_amx(const int32_t *a, int a_row, int rows, int depth, con
                 if (has_lower && has_right) _tile_loadd(3, below + 16, 4 * c_row);
             }
             for (int k = 0; k < depth; k += 16) {
-                _tile_loadd(4, upper + k, 4 * a_row);
+                _tile_loadd(4, upper + k, 4 * depth);
                 _tile_loadd(6, b + (size_t)k * COLUMNS, 64);
                 _tile_dpbf16ps(0, 4, 6);
                 if (has_lower) {
-                    _tile_loadd(5, lower + k, 4 * a_row);
+                    _tile_loadd(5, lower + k, 4 * depth);
                     _tile_dpbf16ps(2, 5, 6);
                 }
                 if (!has_right) continue;
@@ -172,13 +175,13 @@ static void begin_tiles(int kind) { (void)kind; }
 static void end_tiles(int kind) { (void)kind; }
 #endif /* __AVX2__ */
 
-static void tile(int kind, const void *a, int a_row, int rows, int depth, const void *b, int columns, float *c, int adds) {
+static void tile(int kind, const void *a, int rows, int depth, const void *b, int columns, float *c, int adds) {
     switch (kind) {
 #ifdef __AVX2__
-        case AMX: tile_amx(a, a_row / 2, rows, depth / 2, b, columns, columns, c, adds); break;
-        case AVX512_BF16: tile_pairs(a, a_row / 2, rows, depth / 2, b, columns, c, adds); break;
-        case AVX512: tile_avx512(a, a_row, rows, depth, b, columns, c, adds); break;
+        case AMX: tile_amx(a, rows, depth / 2, b, columns, columns, c, adds); break;
+        case AVX512_BF16: tile_pairs(a, rows, depth / 2, b, columns, c, adds); break;
+        case AVX512: tile_avx512(a, rows, depth, b, columns, c, adds); break;
 #endif
-        default: tile_eights(a, a_row, rows, depth, b, columns, c, adds);
+        default: tile_eights(a, rows, depth, b, columns, c, adds);
     }
 }

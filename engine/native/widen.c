@@ -51,32 +51,26 @@ INLINE f8 int4_at(const Matrix *m, int row, int column) {
     return to_fp32(and8(down8(words8(words), bit_of(column % STRETCH / 8)), 15));
 }
 
-/* One row of `columns` numbers, a multiple of 8, from number `at` of `out` on. */
-INLINE void widen_row(const Matrix *m, int row, int columns, void *out, size_t at, int bits, int is_bf16) {
+/* The codes of eight columns, whose blocks begin at `from` where they are in blocks. */
+INLINE f8 codes_at(const Matrix *m, const uint8_t *from, int row, int column, int bits, int kind) {
+    if (is_in_blocks(kind)) return block_codes(from + column / 256 * stretch_bytes(kind), column % 256, kind);
+    if (bits == 4) return int4_at(m, row, column);
+    return int8_to_fp32((const int8_t *)m->codes + (size_t)row * m->columns + column);
+}
+
+/* One row of `columns` numbers, a multiple of 8, from number `at` of `out` on. `kind` matters where it is one of blocks. */
+INLINE void widen_row(const Matrix *m, int row, int columns, void *out, size_t at, int bits, int kind, int is_bf16) {
     Groups groups;
     read_groups(m, row, &groups);
-    const int8_t *codes = (const int8_t *)m->codes + (size_t)row * m->columns;
+    const uint8_t *from = is_in_blocks(kind) ? block_row(m, row, kind) : 0;
     const float one = m->kind == ROW ? ((const float *)m->scales)[row] : 0;
     for (int column = 0; column < columns; column += 8) {
-        const f8 code = bits == 4 ? int4_at(m, row, column) : int8_to_fp32(codes + column);
+        const f8 code = codes_at(m, from, row, column, bits, kind);
         const int g = m->kind == ROW ? 0 : column / m->group;
         const f8 scale = set8(m->kind == ROW ? one : groups.scale[g]);
         const f8 least = set8(m->kind == ROW ? 0 : groups.least[g]);
         store8(out, at + column, is_bf16, fma8(scale, code, least));
     }
-}
-
-/* The same for a row of blocks. */
-INLINE void widen_blocks(const Matrix *m, int row, void *out, size_t at, int kind, int is_bf16) {
-    Groups groups;
-    read_groups(m, row, &groups);
-    const uint8_t *from = block_row(m, row, kind);
-    for (int start = 0; start < m->columns; start += 256, from += stretch_bytes(kind))
-        for (int column = 0; column < 256; column += 8) {
-            const int g = (start + column) / 32;
-            const f8 code = block_codes(from, column, kind);
-            store8(out, at + start + column, is_bf16, fma8(set8(groups.scale[g]), code, set8(groups.least[g])));
-        }
 }
 
 INLINE void copy_row(const Matrix *m, int row, int columns, void *out, size_t at, int is_bf16) {
@@ -107,7 +101,7 @@ WIDE INLINE void look_up(const Groups *groups, int g, __m512i codes, uint16_t *o
     _mm512_storeu_si512(out + 32 * g, _mm512_permutexvar_epi16(_mm512_and_si512(codes, _mm512_set1_epi16(15)), known));
 }
 
-/* `widen_blocks` for 4 bits and bf16, in 512 bits. */
+/* `widen_row` for blocks of 4 bits and bf16, in 512 bits. */
 WIDE static void look_up_blocks(const Matrix *m, int row, uint16_t *out) {
     const uint8_t *from = block_row(m, row, m->kind);
     Groups groups;
@@ -124,20 +118,6 @@ WIDE static void look_up_blocks(const Matrix *m, int row, uint16_t *out) {
         const __m512i own = _mm512_cvtepu8_epi16(_mm256_loadu_si256((const __m256i *)codes));
         look_up(&groups, g, own, out);
         look_up(&groups, g + 1, _mm512_srli_epi16(own, 4), out);
-    }
-}
-
-/* The same for 8 bits. */
-WIDE static void widen_byte_blocks(const Matrix *m, int row, uint16_t *out) {
-    const int8_t *from = (const int8_t *)block_row(m, row, AS_Q8_0);
-    Groups groups;
-    read_groups(m, row, &groups);
-    for (int column = 0; column < m->columns; column += 16) {
-        const int g = column / 32;
-        const __m128i codes = _mm_loadu_si128((const __m128i *)(from + g * OF_Q8_0 + 2 + column % 32));
-        const __m512 own = _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(codes)), scale = _mm512_set1_ps(groups.scale[g]);
-        const __m512 numbers = _mm512_fmadd_ps(scale, own, _mm512_set1_ps(groups.least[g]));
-        _mm256_storeu_si256((__m256i *)(out + column), bf16_of_16(numbers));
     }
 }
 
@@ -165,8 +145,8 @@ WIDE static void look_up_row(const Matrix *m, int row, int columns, uint16_t *ou
 }
 
 /* The same for 8 bits. */
-WIDE static void widen_bytes(const Matrix *m, int row, int columns, uint16_t *out) {
-    const int8_t *codes = (const int8_t *)m->codes + (size_t)row * m->columns;
+WIDE INLINE void widen_bytes_by(const Matrix *m, int row, int columns, uint16_t *out, int lie) {
+    const int8_t *codes = lie ? (const int8_t *)block_row(m, row, AS_Q8_0) : (const int8_t *)m->codes + (size_t)row * m->columns;
     const float one = m->kind == ROW ? ((const float *)m->scales)[row] : 0;
     Groups groups;
     read_groups(m, row, &groups);
@@ -174,33 +154,44 @@ WIDE static void widen_bytes(const Matrix *m, int row, int columns, uint16_t *ou
         const int g = m->kind == ROW ? 0 : column / m->group;
         const __m512 scale = _mm512_set1_ps(m->kind == ROW ? one : groups.scale[g]);
         const __m512 least = _mm512_set1_ps(m->kind == ROW ? 0 : groups.least[g]);
-        const __m512 own = _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128((const __m128i *)(codes + column))));
+        const int8_t *from = codes + (lie ? column / 32 * OF_Q8_0 + 2 + column % 32 : column);
+        const __m512 own = _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128((const __m128i *)from)));
         const __m256i numbers = bf16_of_16(_mm512_fmadd_ps(scale, own, least));
         if (column + 16 <= columns) _mm256_storeu_si256((__m256i *)(out + column), numbers);
         else _mm_storeu_si128((__m128i *)(out + column), _mm256_castsi256_si128(numbers));
     }
+}
+
+WIDE static void widen_bytes(const Matrix *m, int row, int columns, uint16_t *out) {
+    if (is_in_blocks(m->kind)) widen_bytes_by(m, row, columns, out, 1);
+    else widen_bytes_by(m, row, columns, out, 0);
 }
 #else
 static const int is_wide;
 static void look_up_row(const Matrix *m, int row, int columns, uint16_t *out) {}
 static void widen_bytes(const Matrix *m, int row, int columns, uint16_t *out) {}
 static void look_up_blocks(const Matrix *m, int row, uint16_t *out) {}
-static void widen_byte_blocks(const Matrix *m, int row, uint16_t *out) {}
 #endif
 
-static void widen_in_file(const Matrix *m, int row, void *out, size_t at, int is_bf16) {
-    if (is_wide && is_bf16 && m->bits == 4) look_up_blocks(m, row, (uint16_t *)out + at);
-    else if (is_wide && is_bf16) widen_byte_blocks(m, row, (uint16_t *)out + at);
-    else if (m->kind == AS_Q4_0) widen_blocks(m, row, out, at, AS_Q4_0, is_bf16);
-    else if (m->kind == AS_Q4_K) widen_blocks(m, row, out, at, AS_Q4_K, is_bf16);
-    else widen_blocks(m, row, out, at, AS_Q8_0, is_bf16);
+/* Each kind is compiled by itself. */
+INLINE void widen_packed(const Matrix *m, int row, int columns, void *out, size_t at, int is_bf16) {
+    if (m->kind == AS_Q4_0) widen_row(m, row, columns, out, at, 4, AS_Q4_0, is_bf16);
+    else if (m->kind == AS_Q4_K) widen_row(m, row, columns, out, at, 4, AS_Q4_K, is_bf16);
+    else if (m->kind == AS_Q8_0) widen_row(m, row, columns, out, at, 8, AS_Q8_0, is_bf16);
+    else if (m->bits == 4) widen_row(m, row, columns, out, at, 4, FP16, is_bf16);
+    else widen_row(m, row, columns, out, at, 8, FP16, is_bf16);
 }
 
-static void widen_to_bf16(const Matrix *m, int row, int columns, uint16_t *out) {
-    if (is_wide && m->bits == 4) look_up_row(m, row, columns, out);
-    else if (is_wide) widen_bytes(m, row, columns, out);
-    else if (m->bits == 4) widen_row(m, row, columns, out, 0, 4, 1);
-    else widen_row(m, row, columns, out, 0, 8, 1);
+/* One row of a matrix, packed or in full, from number `at` of `out` on. */
+static void widen(const Matrix *m, int row, int columns, void *out, size_t at, int is_bf16) {
+    uint16_t *halves = (uint16_t *)out + at;
+    if (m->bits == 16 && is_bf16) memcpy(halves, (const uint16_t *)m->codes + (size_t)row * m->columns, 2 * columns);
+    else if (m->bits >= 16) copy_row(m, row, columns, out, at, is_bf16);
+    else if (!is_bf16) widen_packed(m, row, columns, out, at, 0);
+    else if (!is_wide) widen_packed(m, row, columns, out, at, 1);
+    else if (m->bits == 8) widen_bytes(m, row, columns, halves);
+    else if (is_in_blocks(m->kind)) look_up_blocks(m, row, halves);
+    else look_up_row(m, row, columns, halves);
 }
 
 /* Rows `first` to `first + rows` of all of a matrix, as bf16 or fp32 `[rows, columns]`. Columns are a multiple of 8.
@@ -210,11 +201,6 @@ EXPORT void FORM(headstart_widen)(const Matrix *matrix, int32_t first, int32_t r
     for (int i = 0; i < rows; i++) {
         int row = first + i;
         const Matrix *m = holding(matrix, &row);
-        const size_t at = (size_t)i * columns;
-        if (m->bits >= 16) copy_row(m, row, columns, out, at, is_bf16);
-        else if (is_in_blocks(m->kind)) widen_in_file(m, row, out, at, is_bf16);
-        else if (is_bf16) widen_to_bf16(m, row, columns, (uint16_t *)out + at);
-        else if (m->bits == 4) widen_row(m, row, columns, out, at, 4, 0);
-        else widen_row(m, row, columns, out, at, 8, 0);
+        widen(m, row, columns, out, (size_t)i * columns, is_bf16);
     }
 }
