@@ -29,6 +29,7 @@ from engine.llama.family import Decoder, shapes
 from engine.models.choice import NAMES, NUMBER_TYPES, Need, choose_dtype, fit_of, full_is_cheap, require_memory
 from engine.native import library as native_library
 from engine.types import Dtype, ModelError, ModelFit, ReuseClass
+from engine.weights.compiled_matrix import can_read
 from engine.weights.from_gguf import packed_bytes, read_numbers, read_packed
 from engine.weights.mapped_file import MappedFiles, changed_while_read
 from engine.weights.packed import CodedMatrix
@@ -140,7 +141,8 @@ def _lean(plan: Plan, where: torch.device, progress: Progress) -> LeanNetwork:
     files = MappedFiles() if plan.is_packed and where.type == "cpu" else None
     tensors = _Reader(plan.number, where, plan.is_packed, files, progress).read(plan.made, plan.expected)
     in_full = sum(map(prod, plan.expected.values())) * plan.number.itemsize
-    keeps = plan.is_packed and full_is_cheap(in_full, where)
+    is_slower = where.type == "cpu" and can_read(plan.number)  # more bytes come from memory
+    keeps = plan.is_packed and not is_slower and full_is_cheap(in_full, where)
     return LeanNetwork(plan.decoder, tensors, plan.bits, keeps_full=keeps, reuse=plan.reuse, files=files)
 
 

@@ -6,8 +6,20 @@
 /* Functions that compute with 512 bits: whoever calls them has asked the processor. */
 #define WIDE __attribute__((target("avx512f,avx512bw")))
 
-/* Whether 16 numbers are taken at a time where that is written. Python sets it before it calls anything. */
+/* Whether 16 numbers are taken at a time where that is written, and whether an instruction rounds them to bf16. Python sets it
+   before it calls anything. */
+enum { NARROW, IS_WIDE, ROUNDS };
 static int32_t is_wide;
+
+#if __GNUC__ < 11
+#define ROUNDING WIDE /* it knows no such instruction */
+ROUNDING INLINE __m512i rounded(__m512 low, __m512 high) { return _mm512_setzero_si512(); }
+INLINE int can_round(void) { return 0; }
+#else
+#define ROUNDING __attribute__((target("avx512f,avx512bw,avx512bf16")))
+ROUNDING INLINE __m512i rounded(__m512 low, __m512 high) { return (__m512i)_mm512_cvtne2ps_pbh(high, low); }
+INLINE int can_round(void) { return __builtin_cpu_supports("avx512bf16"); }
+#endif
 
 typedef __m256 f8;
 typedef __m256i i8;

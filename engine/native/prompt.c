@@ -8,6 +8,9 @@
 
 #include <math.h>
 #include <omp.h>
+#if defined(__unix__) || defined(__APPLE__)
+#include <sched.h>
+#endif
 #ifdef __AVX2__
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -20,6 +23,7 @@ enum {
     ROWS = 96,               /* queries that a thread takes at a time */
     LEAST_ROWS = 48,         /* ROWS is a multiple of it, and it of what each way rounds up to */
     MOST_PACKED = 32 << 20,  /* bytes of packed keys and values that are held at a time, but for a single KV head */
+    MOST_SHARING = 64        /* threads that divide blocks evenly */
 };
 
 /* Sizes in numbers. `key`, `value`: dims as they are packed. `tiles`: how many the rows of a KV head make. `head`, `own`:
@@ -53,8 +57,9 @@ static int heads_at_once(const Attention *a, const Sizes *s) {
 /* Bytes of `Attention.scratch`. */
 EXPORT int64_t FORM(headstart_attention_scratch)(const Attention *a) {
     const Sizes s = sizes(a);
-    const size_t threads = omp_get_max_threads(), packed = s.tiles == 1 ? threads * s.block : heads_at_once(a, &s) * s.head;
-    return (int64_t)(packed + threads * s.own + 64);
+    const size_t threads = omp_get_max_threads();
+    if (s.tiles == 1) return (int64_t)(threads * (s.block + 2 * s.own) + 64);
+    return (int64_t)(heads_at_once(a, &s) * s.head + threads * s.own + 64);
 }
 
 /* The widest way there is here for numbers of a type. */
@@ -201,7 +206,7 @@ typedef struct {
     float *scores, *sums, *highest, *total, *kept;
 } Tile;
 
-static Tile begin_tile(const Attention *a, const Sizes *s, int kv_head, int first, char *own) {
+static Tile place_tile(const Attention *a, const Sizes *s, int first, char *own) {
     const int all = a->rows * s->group;
     Tile t = {.first = first, .rows = all - first < ROWS ? all - first : ROWS};
     t.sums = (float *)own;
@@ -211,6 +216,11 @@ static Tile begin_tile(const Attention *a, const Sizes *s, int kv_head, int firs
     t.kept = t.total + ROWS;
     t.queries = (char *)(t.kept + ROWS);
     t.weights = t.queries + ROWS * s->key * s->bytes;
+    return t;
+}
+
+static Tile begin_tile(const Attention *a, const Sizes *s, int kv_head, int first, char *own) {
+    const Tile t = place_tile(a, s, first, own);
     const size_t used = whole(t.rows, LEAST_ROWS);
     memset(t.sums, 0, sizeof(float) * used * s->value);
     memset(t.queries, 0, used * s->key * s->bytes);
@@ -256,8 +266,8 @@ static void attend_block(const Attention *a, const Sizes *s, Tile *t, int block,
         void *weights = t->weights + (size_t)row * KEYS * s->bytes;
         float *scores = t->scores + row * KEYS;
 #ifdef __AVX2__
-        if (a->kind != BY_EIGHTS)
-            t->kept[row] = weigh_avx512(rule, scores, t->highest + row, t->total + row, weights, s->bytes == 2);
+        if (s->bytes == 2) t->kept[row] = weigh_rounding(rule, scores, t->highest + row, t->total + row, weights);
+        else if (a->kind != BY_EIGHTS) t->kept[row] = weigh_avx512(rule, scores, t->highest + row, t->total + row, weights);
         else
 #endif
             t->kept[row] = weigh_eights(rule, scores, t->highest + row, t->total + row, weights);
@@ -279,15 +289,44 @@ static void end_tile(const Attention *a, const Sizes *s, int kv_head, const Tile
     }
 }
 
-/* The only tile of a KV head: each block is packed where it is read at once. */
-static void attend_alone(const Attention *a, const Sizes *s, int kv_head, char *packed, char *own) {
-    Tile t = begin_tile(a, s, kv_head, 0, own);
-    for (int block = 0; block < s->blocks; block++)
+/* The blocks from `first` up to `last` of the only tile of a KV head: each is packed where it is read at once. The tile begins
+   with its first block, and ends with its last. */
+static void attend_alone(const Attention *a, const Sizes *s, int kv_head, int first, int last, char *packed, char *own) {
+    Tile t = first ? place_tile(a, s, 0, own) : begin_tile(a, s, kv_head, 0, own);
+    for (int block = first; block < last; block++)
         if (is_seen(a, s, &t, block)) {
             pack(a, s, kv_head, block, packed);
             attend_block(a, s, &t, block, packed);
         }
-    end_tile(a, s, kv_head, &t);
+    if (last == s->blocks) end_tile(a, s, kv_head, &t);
+}
+
+static void let_others(void) {
+#if defined(__unix__) || defined(__APPLE__)
+    sched_yield();
+#endif
+}
+
+/* Where a thread has its part of what is computed: what it packs, a tile, and one that it begins and the next thread ends. */
+static char *room_of(const Sizes *s, char *parts, int thread) { return parts + thread * (s->block + 2 * s->own); }
+
+/* The only tiles of all KV heads, by a thread of some that have equal parts of all blocks. A tile that two of them share is begun
+   first of all by the one, and ended last of all by the other: every sum is made in one order, and hardly anybody waits. `begun`
+   is for each thread whether the next may go on with its last tile. */
+static void attend_share(const Attention *a, const Sizes *s, int thread, int threads, char *parts, int *begun) {
+    const int all = a->kv_heads * s->blocks, first = (int64_t)all * thread / threads, last = (int64_t)all * (thread + 1) / threads;
+    char *packed = room_of(s, parts, thread), *own = packed + s->block;
+    if (last % s->blocks) {
+        attend_alone(a, s, last / s->blocks, 0, last % s->blocks, packed, own + s->own);
+        __atomic_store_n(begun + thread, 1, __ATOMIC_RELEASE);
+    }
+    for (int kv_head = (first + s->blocks - 1) / s->blocks; kv_head < last / s->blocks; kv_head++)
+        attend_alone(a, s, kv_head, 0, s->blocks, packed, own);
+    if (first % s->blocks) {
+        while (!__atomic_load_n(begun + thread - 1, __ATOMIC_ACQUIRE)) let_others();
+        char *const left = room_of(s, parts, thread - 1) + s->block + s->own;
+        attend_alone(a, s, first / s->blocks, first % s->blocks, s->blocks, packed, left);
+    }
 }
 
 /* One of several tiles, which all read the same packed blocks. */
@@ -298,32 +337,39 @@ static void attend_packed(const Attention *a, const Sizes *s, int kv_head, int t
     end_tile(a, s, kv_head, &t);
 }
 
-/* out `[rows, heads, value_dim]`. Where there are several tiles of a KV head, a part of the KV heads at a time: first
-   their keys and values are packed, then read. */
+/* Tiles that all read the same packed blocks: a part of the KV heads at a time, first their keys and values are packed, then
+   read. By all threads. */
+static void attend_in_turn(const Attention *a, const Sizes *s, char *packed, char *own) {
+    const int at_once = heads_at_once(a, s);
+    for (int start = 0; start < a->kv_heads; start += at_once) {
+        const int heads = a->kv_heads - start < at_once ? a->kv_heads - start : at_once;
+#pragma omp for schedule(static)
+        for (int unit = 0; unit < heads * s->blocks; unit++)
+            pack(a, s, start + unit / s->blocks, unit % s->blocks, packed + unit * s->block);
+#pragma omp for schedule(dynamic, 1)
+        for (int unit = 0; unit < heads * s->tiles; unit++) {
+            const int kv_head = unit % heads, tile = s->tiles - 1 - unit / heads; /* the longest first */
+            attend_packed(a, s, start + kv_head, tile, packed + kv_head * s->head, own);
+        }
+    }
+}
+
+/* out `[rows, heads, value_dim]`. */
 EXPORT void FORM(headstart_attend)(const Attention *a) {
     const Sizes s = sizes(a);
-    const int at_once = s.tiles == 1 ? a->kv_heads : heads_at_once(a, &s);
     char *packed = (char *)whole((uintptr_t)a->scratch, LINE);
-    char *owns = packed + (s.tiles == 1 ? omp_get_max_threads() * s.block : at_once * s.head);
+    int begun[MOST_SHARING] = {0};
 #pragma omp parallel
     {
-        const int thread = omp_get_thread_num();
-        char *own = owns + thread * s.own;
+        const int thread = omp_get_thread_num(), threads = omp_get_num_threads();
         begin_tiles(a->kind);
-        if (s.tiles == 1)
+        if (s.tiles > 1) attend_in_turn(a, &s, packed, packed + heads_at_once(a, &s) * s.head + thread * s.own);
+        else if (threads <= MOST_SHARING && threads <= a->kv_heads) attend_share(a, &s, thread, threads, packed, begun);
+        else {
+            char *const own = room_of(&s, packed, thread);
 #pragma omp for schedule(dynamic, 1)
             for (int kv_head = 0; kv_head < a->kv_heads; kv_head++)
-                attend_alone(a, &s, kv_head, packed + thread * s.block, own);
-        for (int start = 0; s.tiles > 1 && start < a->kv_heads; start += at_once) {
-            const int heads = a->kv_heads - start < at_once ? a->kv_heads - start : at_once;
-#pragma omp for schedule(static)
-            for (int unit = 0; unit < heads * s.blocks; unit++)
-                pack(a, &s, start + unit / s.blocks, unit % s.blocks, packed + unit * s.block);
-#pragma omp for schedule(dynamic, 1)
-            for (int unit = 0; unit < heads * s.tiles; unit++) {
-                const int kv_head = unit % heads, tile = s.tiles - 1 - unit / heads; /* the longest first */
-                attend_packed(a, &s, start + kv_head, tile, packed + kv_head * s.head, own);
-            }
+                attend_alone(a, &s, kv_head, 0, s.blocks, own, own + s.block);
         }
         end_tiles(a->kind);
     }

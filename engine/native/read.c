@@ -13,43 +13,45 @@ enum {
     TAKEN = 32,             /* outputs that are summed up at a time */
     SUMMED = 64,            /* rows likewise */
     MOST_TAKEN = 128,       /* outputs that are widened at a time, where there are many rows */
+    NEAR_BYTES = 40 << 10,  /* of widened weights where they are used once: what a core keeps nearest */
     PANEL_BYTES = 512 << 10 /* of them at most, but for TAKEN outputs: half of what a core keeps near */
 };
 
-/* Outputs that are widened at a time. */
-static int outputs_at_once(int count, int columns) {
-    const size_t fit = PANEL_BYTES / 2 / whole(columns, DEPTH) / TAKEN * TAKEN;
-    return count <= SUMMED || fit < TAKEN ? TAKEN : fit < MOST_TAKEN ? (int)fit : MOST_TAKEN;
+/* How many outputs are widened at a time, and how many columns of them. Where there are few rows, what is widened is used
+   once, and so little that it stays beside the processor; the sums wait meanwhile. */
+typedef struct {
+    int outputs, columns;
+} Panel;
+
+static Panel panel_of(int count, int columns) {
+    const int padded_row = whole(columns, DEPTH);
+    const size_t fit = PANEL_BYTES / 2 / padded_row / TAKEN * TAKEN;
+    if (count <= SUMMED) return (Panel){TAKEN, 2 * TAKEN * padded_row <= NEAR_BYTES ? padded_row : PIECE_COLUMNS};
+    return (Panel){fit < TAKEN ? TAKEN : fit < MOST_TAKEN ? (int)fit : MOST_TAKEN, padded_row};
 }
 
+static size_t panel_bytes(Panel panel) { return whole((size_t)panel.outputs * panel.columns * 2, LINE); }
+
 /* Bytes of what each thread has of its own: widened weights, and sums. */
-static size_t own_bytes(int count, int columns) {
-    return whole((size_t)outputs_at_once(count, columns) * whole(columns, DEPTH) * 2, 64) + TAKEN * SUMMED * sizeof(float);
-}
+static size_t own_bytes(Panel panel) { return panel_bytes(panel) + TAKEN * SUMMED * sizeof(float); }
 
 /* Bytes of `scratch`. */
 EXPORT int64_t FORM(headstart_read_scratch)(int32_t count, int32_t columns) {
-    return (int64_t)(whole(count, 32) * whole(columns, DEPTH) * 2 + omp_get_max_threads() * own_bytes(count, columns) + 64);
+    const size_t packed = whole(count, 32) * whole(columns, DEPTH) * 2;
+    return (int64_t)(packed + omp_get_max_threads() * own_bytes(panel_of(count, columns)) + 64);
 }
 
 #ifdef __AVX2__
-/* Sixteen rows from `at` on as the right side of a product of tiles, with zeros behind the last row and column. */
-WIDE static void pack_rows(const uint16_t *rows, int count, int columns, int at, uint32_t *to) {
-    for (int k = 0; k < columns; k += DEPTH, to += DEPTH / 2 * COLUMNS) {
+/* Sixteen rows from `at` on as the right side of a product of tiles, with zeros behind the last row and column: the columns from
+   `first` on. */
+WIDE static void pack_rows(const uint16_t *rows, int count, int columns, int at, int first, int depth, uint32_t *to) {
+    for (int k = first; k < first + depth; k += DEPTH, to += DEPTH / 2 * COLUMNS) {
         __m512i words[16];
         for (int i = 0; i < 16; i++) words[i] = words_of(rows, (size_t)(at + i) * columns, k, at + i < count ? columns : 0, 1, 1);
         turn16(words);
         for (int i = 0; i < 16; i++) _mm512_storeu_si512(to + i * COLUMNS, words[i]);
     }
 }
-
-#if __GNUC__ < 11
-#define ROUNDING WIDE /* never called there: see tiles.h */
-INLINE __m512i rounded(__m512 low, __m512 high) { return _mm512_setzero_si512(); }
-#else
-#define ROUNDING __attribute__((target("avx512f,avx512bw,avx512bf16")))
-ROUNDING INLINE __m512i rounded(__m512 low, __m512 high) { return (__m512i)_mm512_cvtne2ps_pbh(high, low); }
-#endif
 
 /* `sums` `[TAKEN, SUMMED]` of `outputs` outputs and `rows` rows, rounded into `out`, whose rows are `apart` numbers long;
    `bias` `[TAKEN]` is added before. */
@@ -70,41 +72,73 @@ ROUNDING static void round_sums(const float *sums, int outputs, int rows, const 
     }
 }
 
-/* The weights of `count` outputs from `first` on, `[up to a multiple of TAKEN, padded]`, in `to` or where they lie; and
-   their biases. */
-static const uint16_t *weights_of(const Matrix *matrix, int first, int count, int columns, uint16_t *to, float *bias) {
-    const size_t padded_row = whole(columns, DEPTH);
-    int top = first;
-    const Matrix *own = holding(matrix, &top);
-    const int lies = own->bits == 16 && padded_row == (size_t)columns && count % TAKEN == 0 && top + count <= own->rows;
+/* The weights of `count` outputs from `first` on, `depth` columns from `k` on, `[up to a multiple of TAKEN, depth]`, with zeros
+   behind the last. Behind their last columns it goes on with the outputs from `next` on. */
+static void write_weights(const Matrix *matrix, int first, int next, int count, int columns, int k, int depth, uint16_t *to) {
+    const int there = columns - k < depth ? columns - k : depth;
+    for (int done = 0; done < count;) {
+        int row = first + done;
+        const Matrix *m = holding(matrix, &row);
+        const int left = m->rows - row, rows = count - done < left ? count - done : left;
+        const int is_last = k + depth >= columns;
+        const Part part = {row, rows, k, there, depth, is_last ? row + next - first : row, is_last ? 0 : k + depth};
+        widen(m, &part, to, (size_t)done * depth, 1);
+        done += rows;
+    }
+    for (int i = 0; there < depth && i < count; i++) memset(to + (size_t)i * depth + there, 0, (depth - there) * 2);
+    memset(to + (size_t)count * depth, 0, (whole(count, TAKEN) - count) * depth * 2);
+}
+
+/* The weights of `count` outputs where they lie, if they lie in memory as they are multiplied; else null. */
+static const uint16_t *lying(const Matrix *matrix, int first, int count, int columns) {
+    int row = first;
+    const Matrix *m = holding(matrix, &row);
+    const int lies = m->bits == 16 && columns % DEPTH == 0 && count % TAKEN == 0 && row + count <= m->rows;
+    return lies ? (const uint16_t *)m->codes + (size_t)row * columns : 0;
+}
+
+static void read_biases(const Matrix *matrix, int first, int count, float *bias) {
     for (int i = 0; i < count; i++) {
         int row = first + i;
         const Matrix *m = holding(matrix, &row);
-        uint16_t *at = to + i * padded_row;
         bias[i] = m->bias ? m->bias[row] : 0.0f;
-        if (lies) continue;
-        widen(m, row, columns, at, 0, 1);
-        memset(at + columns, 0, (padded_row - columns) * 2);
     }
-    if (!lies) memset(to + count * padded_row, 0, (whole(count, TAKEN) - count) * padded_row * 2);
-    return lies ? (const uint16_t *)own->codes + (size_t)top * columns : to;
 }
 
-/* Some outputs of all rows, from `first` on. */
-static void read_outputs(const Matrix *matrix, const uint32_t *packed, int count, int columns, int first, int outputs, char *own,
+/* Some outputs of all rows, from `first` on; the thread's next ones are those from `next` on. `packed` are these, `[piece of columns][group of 16 rows]`. */
+static void read_outputs(const Matrix *matrix, const uint32_t *packed, int count, int columns, int first, int next, int all, Panel panel, char *own,
                          uint16_t *out, size_t apart) {
-    const size_t padded_row = whole(columns, DEPTH);
-    float biases[MOST_TAKEN], *sums = (float *)(own + whole((size_t)outputs_at_once(count, columns) * padded_row * 2, 64));
-    const uint16_t *weights = weights_of(matrix, first, outputs, columns, (uint16_t *)own, biases);
-    for (int row = 0; row < count; row += SUMMED) {
-        const int rows = count - row < SUMMED ? count - row : SUMMED;
-        for (int output = 0; output < outputs; output += TAKEN) {
-            const int some = outputs - output < TAKEN ? outputs - output : TAKEN;
-            tile_amx((const int32_t *)(weights + output * padded_row), TAKEN, padded_row / 2,
-                     (const int32_t *)packed + row * padded_row / 2, SUMMED, rows, sums, 0);
-            round_sums(sums, some, rows, biases + output, out + (size_t)row * apart + first + output, apart);
+    const int padded_row = whole(columns, DEPTH);
+    float *sums = (float *)(own + panel_bytes(panel));
+    float bias[MOST_TAKEN];
+    const uint16_t *in_place = lying(matrix, first, all, columns);
+    read_biases(matrix, first, all, bias);
+    for (int k = 0; k < padded_row; k += panel.columns) {
+        const int depth = padded_row - k < panel.columns ? padded_row - k : panel.columns, weight_row = in_place ? columns : depth;
+        const uint16_t *weights = in_place ? in_place + k : (uint16_t *)own;
+        if (!in_place) write_weights(matrix, first, next, all, columns, k, depth, (uint16_t *)own);
+        for (int row = 0; row < count; row += SUMMED) {
+            const int rows = count - row < SUMMED ? count - row : SUMMED;
+            const int32_t *right = (const int32_t *)packed + (size_t)k / 2 * whole(count, 32) + (size_t)row * depth / 2;
+            for (int output = 0; output < all; output += TAKEN) {
+                tile_amx((const int32_t *)(weights + (size_t)output * weight_row), weight_row / 2, TAKEN, depth / 2, right, SUMMED, rows, sums, k > 0);
+                if (k + depth < padded_row) continue;
+                const int some = all - output < TAKEN ? all - output : TAKEN;
+                round_sums(sums, some, rows, bias + output, out + (size_t)row * apart + first + output, apart);
+            }
         }
     }
+}
+
+/* The outputs that a thread computes after its present ones; it takes them early, to have their weights on their way. */
+static int take(int *taken, int count) {
+    int first;
+#pragma omp atomic capture
+    {
+        first = *taken;
+        *taken += count;
+    }
+    return first;
 }
 #endif
 
@@ -113,20 +147,26 @@ static void read_outputs(const Matrix *matrix, const uint32_t *packed, int count
 EXPORT void FORM(headstart_read_rows)(const Matrix *matrix, const uint16_t *rows, int32_t count, int32_t columns, uint16_t *out,
                                       void *scratch) {
 #ifdef __AVX2__
-    const int all = all_rows(matrix), step = outputs_at_once(count, columns);
-    const size_t padded_row = whole(columns, DEPTH);
-    char *const begin = (char *)whole((uintptr_t)scratch, 64), *const owns = begin + whole(count, 32) * padded_row * 2;
+    const int all = all_rows(matrix), padded_row = whole(columns, DEPTH), groups = whole(count, 32) / COLUMNS;
+    const Panel panel = panel_of(count, columns);
+    int taken = 0;
+    char *const begin = (char *)whole((uintptr_t)scratch, LINE), *const owns = begin + (size_t)groups * COLUMNS * padded_row * 2;
 #pragma omp parallel
     {
-        char *own = owns + omp_get_thread_num() * own_bytes(count, columns);
+        char *own = owns + omp_get_thread_num() * own_bytes(panel);
         begin_tiles(AMX);
-#pragma omp for schedule(static)
-        for (int at = 0; at < (int)whole(count, 32); at += COLUMNS)
-            pack_rows(rows, count, columns, at, (uint32_t *)begin + at * padded_row / 2);
-#pragma omp for schedule(dynamic, 1)
-        for (int first = 0; first < all; first += step)
-            read_outputs(matrix, (const uint32_t *)begin, count, columns, first, all - first < step ? all - first : step, own, out,
-                         all);
+#pragma omp for collapse(2) schedule(static)
+        for (int k = 0; k < padded_row; k += panel.columns)
+            for (int group = 0; group < groups; group++) {
+                const int depth = padded_row - k < panel.columns ? padded_row - k : panel.columns;
+                uint32_t *to = (uint32_t *)begin + (size_t)(k * groups + group * depth) * COLUMNS / 2;
+                pack_rows(rows, count, columns, group * COLUMNS, k, depth, to);
+            }
+        for (int first = take(&taken, panel.outputs), next; first < all; first = next) {
+            const int some = all - first < panel.outputs ? all - first : panel.outputs;
+            next = take(&taken, panel.outputs);
+            read_outputs(matrix, (const uint32_t *)begin, count, columns, first, next, some, panel, own, out, all);
+        }
         end_tiles(AMX);
     }
 #endif

@@ -89,37 +89,61 @@ WIDE static inline __m512 exp16(__m512 x) {
     return _mm512_scalef_ps(sum, n);
 }
 
-/* As `weigh_eights`, sixteen at a time; weights in bf16 where `is_bf16`. */
-WIDE static float weigh_avx512(Rule rule, float *scores, float *highest, float *total, void *weights, int is_bf16) {
-    const __m512 scale = _mm512_set1_ps(rule.scale);
-    if (rule.softcap != 0.0f) make_scores(rule, scores);
-    else
-        for (int key = 0; key < KEYS; key += 16)
-            _mm512_storeu_ps(scores + key, _mm512_mul_ps(_mm512_loadu_ps(scores + key), scale));
-    if (!hide(rule, scores)) {
-        memset(weights, 0, (is_bf16 ? 2 : 4) * KEYS);
+enum { SIXTEENS = KEYS / 16 };
+
+/* The scores of a block, minus infinity where a key does not count; returns whether any does. */
+WIDE INLINE int scores_of(Rule rule, float *products, __m512 scores[SIXTEENS]) {
+    if (rule.softcap != 0.0f) make_scores(rule, products);
+    const __m512 scale = _mm512_set1_ps(rule.softcap != 0.0f ? 1.0f : rule.scale);
+    for (int i = 0; i < SIXTEENS; i++) {
+        scores[i] = _mm512_mul_ps(_mm512_loadu_ps(products + 16 * i), scale);
+        __asm__("" : "+v"(scores[i])); /* rounded here, in whatever it is added to */
+    }
+    if (rule.count >= KEYS && !rule.seen) return 1;
+    int any = 0;
+    for (int i = 0; i < SIXTEENS; i++) {
+        const int left = rule.count - 16 * i;
+        __mmask16 counts = left >= 16 ? 0xffff : left > 0 ? (1 << left) - 1 : 0;
+        for (int key = 0; rule.seen && key < 16 && key < left; key++)
+            if (!rule.seen[16 * i + key]) counts &= ~(1 << key);
+        scores[i] = _mm512_mask_mov_ps(_mm512_set1_ps(-INFINITY), counts, scores[i]);
+        any |= counts;
+    }
+    return any;
+}
+
+/* As `weigh_eights`, sixteen at a time, with the weights in registers. */
+WIDE INLINE float weigh_sixteens(Rule rule, float *products, float *highest, float *total, __m512 weights[SIXTEENS]) {
+    if (!scores_of(rule, products, weights)) {
+        for (int i = 0; i < SIXTEENS; i++) weights[i] = _mm512_setzero_ps();
         return 1.0f;
     }
     __m512 most = _mm512_set1_ps(*highest), sum = _mm512_setzero_ps();
-    for (int key = 0; key < KEYS; key += 16) most = _mm512_max_ps(most, _mm512_loadu_ps(scores + key));
+    for (int i = 0; i < SIXTEENS; i++) most = _mm512_max_ps(most, weights[i]);
     const float new_highest = _mm512_reduce_max_ps(most), kept = *highest == new_highest ? 1.0f : expf(*highest - new_highest);
-    for (int key = 0; key < KEYS; key += 16) {
-        const __m512 x = _mm512_sub_ps(_mm512_loadu_ps(scores + key), _mm512_set1_ps(new_highest));
+    for (int i = 0; i < SIXTEENS; i++) {
+        const __m512 x = _mm512_sub_ps(weights[i], _mm512_set1_ps(new_highest));
         const __mmask16 keeps = _mm512_cmp_ps_mask(x, _mm512_set1_ps(-87.0f), _CMP_NLT_UQ);
-        const __m512 own = _mm512_maskz_mov_ps(keeps, exp16(x));
-        sum = _mm512_add_ps(sum, own);
-        if (!is_bf16) _mm512_storeu_ps((float *)weights + key, own);
-        else {
-            __m512i bits = _mm512_castps_si512(own);
-            const __m512i odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
-            const __m512i rounded = _mm512_add_epi32(bits, _mm512_add_epi32(odd, _mm512_set1_epi32(0x7fff)));
-            const __mmask16 nan = _mm512_cmp_ps_mask(own, own, _CMP_UNORD_Q);
-            bits = _mm512_mask_mov_epi32(rounded, nan, _mm512_set1_epi32(0x7fc00000));
-            _mm256_storeu_si256((__m256i *)((uint16_t *)weights + key), _mm512_cvtepi32_epi16(_mm512_srli_epi32(bits, 16)));
-        }
+        weights[i] = _mm512_maskz_mov_ps(keeps, exp16(x));
+        sum = _mm512_add_ps(sum, weights[i]);
     }
     *total = *total * kept + _mm512_reduce_add_ps(sum);
     *highest = new_highest;
+    return kept;
+}
+
+WIDE static float weigh_avx512(Rule rule, float *products, float *highest, float *total, float *weights) {
+    __m512 own[SIXTEENS];
+    const float kept = weigh_sixteens(rule, products, highest, total, own);
+    for (int i = 0; i < SIXTEENS; i++) _mm512_storeu_ps(weights + 16 * i, own[i]);
+    return kept;
+}
+
+/* The same with weights in bf16. None is so small that the instruction takes it for zero. */
+ROUNDING static float weigh_rounding(Rule rule, float *products, float *highest, float *total, uint16_t *weights) {
+    __m512 own[SIXTEENS];
+    const float kept = weigh_sixteens(rule, products, highest, total, own);
+    for (int i = 0; i < SIXTEENS; i += 2) _mm512_storeu_si512(weights + 16 * i, rounded(own[i], own[i + 1]));
     return kept;
 }
 #endif

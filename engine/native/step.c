@@ -16,11 +16,14 @@
 #include "model.h"
 #include "places.h"
 
-/* Take 16 numbers at a time in products with one row, where that is wanted and this processor can; whether it does. */
+/* Take 16 numbers at a time in products with one row and in what is written out, where that is wanted and this processor can;
+   whether it does. With 2 it is wanted without the instruction that rounds: the numbers are the same. */
 EXPORT int32_t FORM(headstart_widen_rows)(int32_t is_wanted) {
 #ifdef __AVX2__
     __builtin_cpu_init();
-    return is_wide = is_wanted && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw");
+    const int can = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw");
+    is_wide = !is_wanted || !can ? NARROW : is_wanted == 1 && can_round() ? ROUNDS : IS_WIDE;
+    return is_wide != NARROW;
 #else
     return is_wanted && 0;
 #endif

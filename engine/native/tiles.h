@@ -104,7 +104,7 @@ TILE_OF_8(tile_avx512, FP32, float, ONE_STEP)
 static void begin_tiles(int kind) { (void)kind; }
 static void end_tiles(int kind) { (void)kind; }
 static void tile_pairs(const int32_t *a, int rows, int depth, const int32_t *b, int columns, float *c, int adds) {}
-static void tile_amx(const int32_t *a, int rows, int depth, const int32_t *b, int c_row, int columns, float *c, int adds) {}
+static void tile_amx(const int32_t *a, int a_row, int rows, int depth, const int32_t *b, int c_row, int columns, float *c, int adds) {}
 #else
 #define PAIR_STEP(sum, own, column) _mm512_dpbf16_ps(sum, (__m512bh)_mm512_set1_epi32(*(own)), (__m512bh)(column))
 TILE_OF_8(tile_pairs, PAIRS, int32_t, PAIR_STEP)
@@ -112,15 +112,15 @@ TILE_OF_8(tile_pairs, PAIRS, int32_t, PAIR_STEP)
 /* gcc does not know that these instructions read memory: what was written before must be there. */
 #define WRITTEN __asm__ volatile("" : : : "memory")
 
-/* Rows and columns are rounded up to a multiple of 16: up to four sums of 16 x 16 at a time. `depth` counts pairs, and a row
-   of `c` is `c_row` numbers long. */
-TILES static void tile_amx(const int32_t *a, int rows, int depth, const int32_t *b, int c_row, int columns, float *c,
+/* Rows and columns are rounded up to a multiple of 16: up to four sums of 16 x 16 at a time. `depth` counts pairs, as `a_row`
+   does, what a row of `a` is long, and a row of `c` is `c_row` numbers long. */
+TILES static void tile_amx(const int32_t *a, int a_row, int rows, int depth, const int32_t *b, int c_row, int columns, float *c,
                            int adds) {
     WRITTEN;
     for (int column = 0; column < columns; column += 2 * COLUMNS, b += (size_t)depth * 2 * COLUMNS)
         for (int row = 0; row < rows; row += 32) {
             float *own = c + (size_t)row * c_row + column, *below = own + (size_t)16 * c_row;
-            const int32_t *upper = a + (size_t)row * depth, *lower = upper + (size_t)16 * depth;
+            const int32_t *upper = a + (size_t)row * a_row, *lower = upper + (size_t)16 * a_row;
             const int has_lower = row + 16 < rows, has_right = column + COLUMNS < columns;
             _tile_zero(0);
             _tile_zero(1);
@@ -133,11 +133,11 @@ TILES static void tile_amx(const int32_t *a, int rows, int depth, const int32_t 
                 if (has_lower && has_right) _tile_loadd(3, below + 16, 4 * c_row);
             }
             for (int k = 0; k < depth; k += 16) {
-                _tile_loadd(4, upper + k, 4 * depth);
+                _tile_loadd(4, upper + k, 4 * a_row);
                 _tile_loadd(6, b + (size_t)k * COLUMNS, 64);
                 _tile_dpbf16ps(0, 4, 6);
                 if (has_lower) {
-                    _tile_loadd(5, lower + k, 4 * depth);
+                    _tile_loadd(5, lower + k, 4 * a_row);
                     _tile_dpbf16ps(2, 5, 6);
                 }
                 if (!has_right) continue;
@@ -178,7 +178,7 @@ static void end_tiles(int kind) { (void)kind; }
 static void tile(int kind, const void *a, int rows, int depth, const void *b, int columns, float *c, int adds) {
     switch (kind) {
 #ifdef __AVX2__
-        case AMX: tile_amx(a, rows, depth / 2, b, columns, columns, c, adds); break;
+        case AMX: tile_amx(a, depth / 2, rows, depth / 2, b, columns, columns, c, adds); break;
         case AVX512_BF16: tile_pairs(a, rows, depth / 2, b, columns, c, adds); break;
         case AVX512: tile_avx512(a, rows, depth, b, columns, c, adds); break;
 #endif

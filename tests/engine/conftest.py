@@ -25,6 +25,14 @@ hypothesis.settings.register_profile(  # for mutations.py: that a test fails is 
 )
 
 
+@pytest.fixture
+def threads() -> Iterator[None]:
+    """A test that changes their number: behind it there are as many as before."""
+    count = torch.get_num_threads()
+    yield
+    torch.set_num_threads(count)
+
+
 @pytest.fixture(autouse=True)
 def _one_thread() -> Iterator[None]:
     threads = torch.get_num_threads()

@@ -114,6 +114,22 @@ def test_a_token_has_the_same_bits_with_whomever_it_is_computed(way: str, shape:
             assert torch.equal(part, whole[:, :, first:last])
 
 
+@pytest.mark.usefixtures("threads")
+@pytest.mark.parametrize("way", ways())
+@torch.inference_mode()
+def test_threads_that_share_a_head_change_no_bit(way: str) -> None:
+    attend, dtype = ways()[way]
+    chance = torch.Generator().manual_seed(3)
+    for kv_heads, q, n in ((3, 1, 1), (3, 10, 700), (5, 3, 1000), (1, 2, 600), (4, 7, 130)):
+        query = torch.randn(1, 2 * kv_heads, q, 16, generator=chance).to(dtype)
+        key, value = (torch.randn(1, kv_heads, n, 16, generator=chance).to(dtype) for _ in range(2))
+        found = []
+        for count in (1, 2, 3, 4):
+            torch.set_num_threads(count)
+            found.append(attend(query, key, value, 0.25))
+        assert all(torch.equal(each, found[0]) for each in found[1:])
+
+
 @pytest.mark.parametrize("way", ways())
 @pytest.mark.parametrize("number", [float("nan"), float("inf")])
 @torch.inference_mode()

@@ -1,8 +1,6 @@
-"""The compiled part in its other form, and with other numbers of threads."""
+"""The compiled part in its other form."""
 
 from __future__ import annotations
-
-from collections.abc import Iterator
 
 import pytest
 import torch
@@ -22,10 +20,3 @@ def portable(monkeypatch: pytest.MonkeyPatch) -> None:
     assert loaded.headstart_widest(True) == 0
     for module in (native_library, compiled_matrix):
         monkeypatch.setattr(module, "library", lambda: loaded)
-
-
-@pytest.fixture
-def threads() -> Iterator[None]:
-    count = torch.get_num_threads()
-    yield
-    torch.set_num_threads(count)

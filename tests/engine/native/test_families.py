@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 import torch
 from torch import Tensor
@@ -45,14 +43,6 @@ def behind(forward: LlamaForward, before: int, until: int) -> Lane:
     if before:
         forward(IDS[:before], lane, 0)
     return lane
-
-
-@pytest.fixture
-def threads() -> Iterator[None]:
-    """As many threads as before."""
-    count = torch.get_num_threads()
-    yield
-    torch.set_num_threads(count)
 
 
 @pytest.mark.parametrize("name", FAMILIES)
