@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import math
-import mmap
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from engine import large_pages
 from engine.cache.copies import Copy
 from engine.cache.rounding import codes_of, exponents_of, rounded, rows_of
+from engine.large_pages import LEAST_LARGE_BYTES
 from engine.types import BLOCK_TOKENS
 
 _NO_MEMORY = ("can't allocate memory", "not enough memory", "MPS backend out of memory")
 """What torch says in plain RuntimeErrors: on the CPU, on the CPU under Windows, on MPS."""
-
-LEAST_HUGE_BYTES = 4 << 20
-"""Below that huge pages would be mostly empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -355,19 +353,12 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 
 def _lane_memory(count: int, layout: KVLayout) -> Tensor:
-    """`count` numbers of any value. On the CPU in huge pages (2 MB instead of 4 kB) where the system gives them to
-    whoever asks: the first write to each small page costs more than what is written, and a lane has tens of thousands.
-    Raises MemoryError."""
+    """`count` numbers of any value; on the CPU in large pages, for a lane has tens of thousands of small ones. Raises
+    MemoryError."""
     nbytes = count * layout.dtype.itemsize
-    if layout.device.type != "cpu" or nbytes < LEAST_HUGE_BYTES or not hasattr(mmap, "MADV_HUGEPAGE"):
+    if layout.device.type != "cpu" or nbytes < LEAST_LARGE_BYTES:
         return torch.empty(count, dtype=layout.dtype, device=layout.device)
-    try:
-        pages = mmap.mmap(-1, nbytes, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    except OSError as error:
-        raise MemoryError(str(error)) from error
-    with suppress(OSError):  # a system without them
-        pages.madvise(mmap.MADV_HUGEPAGE)
-    return torch.frombuffer(pages, dtype=layout.dtype)
+    return large_pages.memory(nbytes).view(layout.dtype)
 
 
 def _copy(source: Tensor, target: Tensor) -> None:

@@ -41,15 +41,13 @@ class NativePass:
         self._weights = weights
         self._compiled = CompiledModel(weights, _reader)
         self._model = byref(self._compiled.structure)
-        self._like = torch.zeros(1, 1, 1, dtype=torch.float32)
 
     def __call__(self, ids: Sequence[int], lane: Lane, start: int) -> Tensor:
         """Compute `ids` behind the first `start` of the lane: what the last is behind the last norm, `[1, width]`."""
         weights, (keys,), (values,) = self._weights, lane.keys, lane.values
         hidden = weights.embed(ids)
         out = hidden.new_empty(1, weights.width)
-        positions = torch.arange(start, start + len(ids))[None]
-        cos, sin = (part[0].contiguous() for part in weights.rotary(self._like, positions))
+        cos, sin = weights.rotary.between(start, start + len(ids))
         prompt = native_library.Prompt(
             keys=keys.data_ptr(),
             values=values.data_ptr(),

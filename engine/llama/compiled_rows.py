@@ -22,13 +22,11 @@ class NativeRows:
         self._library = library
         self._weights = weights
         self._is_bf16 = weights.dtype is torch.bfloat16
-        self._like = torch.zeros(1, 1, 1, dtype=torch.float32)
         self._addresses = native_library.Addresses()
 
     def angles(self, rotary: Rotary, start: int, n: int, *, is_long: bool = False) -> Angles:
         """`[n, dim]` each, in fp32."""
-        cos, sin = rotary(self._like, torch.arange(start, start + n)[None], is_long=is_long)
-        return cos[0].float().contiguous(), sin[0].float().contiguous()
+        return rotary.between(start, start + n, is_long=is_long)
 
     def normalise(self, hidden: Tensor, added: Tensor | None, weight: Tensor | None) -> Tensor:
         assert weight is not None  # the layers are plain

@@ -32,7 +32,6 @@ class NativeStep:
         self._weights = weights
         self._compiled = CompiledModel(weights, lambda projection: CompiledStack(projection.parts, projection.bias))
         self._model = byref(self._compiled.structure)
-        self._like = torch.zeros(1, 1, 1, dtype=torch.float32)
 
     def __call__(self, ids: Sequence[int], lane: Lane, start: int) -> Tensor:
         """Compute `ids` behind the lane's first `start`, a few at a time; the logits `[n, vocabulary]` after each.
@@ -69,12 +68,11 @@ class NativeStep:
     def _angles(self, lane: Lane, position: int, count: int) -> tuple[Tensor, Tensor]:
         """Cosines and sines of `count` positions for each of the model's ropes, `[ropes, count, dim]`: as many of a
         head as that rope turns."""
-        where = torch.arange(position, position + count)[None]
         is_long = without_salt(lane.regime) == LONG
         cos, sin = torch.zeros(2, len(self._weights.rotaries), count, self._weights.sizes.dim)
         for index, rotary in enumerate(self._weights.rotaries.values()):
-            for to, part in zip((cos, sin), rotary(self._like, where, is_long=is_long), strict=True):
-                to[index, :, : part.shape[-1]] = part[0]
+            for to, part in zip((cos, sin), rotary.between(position, position + count, is_long=is_long), strict=True):
+                to[index, :, : part.shape[-1]] = part
         return cos, sin
 
     def _scales(self, position: int, count: int) -> Tensor:

@@ -129,6 +129,10 @@ def plain_frequencies(dim: int, theta: float) -> Tensor:
     return 1.0 / theta ** (torch.arange(0, dim, 2, dtype=torch.int64).float() / dim)
 
 
+KNOWN_ANGLES, MOST_KNOWN = 256, 64
+"""Positions whose angles are computed together, and how many such stretches are kept."""
+
+
 class Rotary:
     """Rotary position codes (https://arxiv.org/abs/2104.09864). The halves of the turned numbers of a head are paired,
     as in Llama."""
@@ -137,6 +141,7 @@ class Rotary:
         self._short = torch.tensor(rope.frequencies, device=device)
         self._long = None if rope.long is None else torch.tensor(rope.long, device=device)
         self._scaled = rope.scaled
+        self._known: dict[tuple[int, bool], tuple[Tensor, Tensor]] = {}
 
     def __call__(self, like: Tensor, positions: Tensor, *, is_long: bool = False) -> tuple[Tensor, Tensor]:
         """Cosines and sines `[1, n, turned numbers]` of positions `[1, n]`, in the number type of `like`. `is_long`:
@@ -146,6 +151,29 @@ class Rotary:
         both = torch.cat([angles, angles], dim=-1)
         cos, sin = (in_vectors(function, both) * self._scaled for function in (torch.cos, torch.sin))
         return cos.to(like.dtype), sin.to(like.dtype)
+
+    def between(self, start: int, end: int, *, is_long: bool = False) -> tuple[Tensor, Tensor]:
+        """Cosines and sines of the positions from `start` up to `end`, `[n, turned numbers]` each, in fp32.
+
+        They are computed for KNOWN_ANGLES positions at a time and kept: a token alone takes as long as so many, and
+        the next one is mostly beside it.
+        """
+        found = [self._stretch(index, is_long) for index in range(start // KNOWN_ANGLES, -(-end // KNOWN_ANGLES))]
+        first = start // KNOWN_ANGLES * KNOWN_ANGLES
+        cos, sin = (part[0] if len(part) == 1 else torch.cat(part) for part in zip(*found, strict=True))
+        return cos[start - first : end - first], sin[start - first : end - first]
+
+    def _stretch(self, index: int, is_long: bool) -> tuple[Tensor, Tensor]:
+        known = self._known.get((index, is_long))
+        if known is None:
+            first = index * KNOWN_ANGLES
+            positions = torch.arange(first, first + KNOWN_ANGLES, device=self._short.device)[None]
+            cos, sin = self(self._short, positions, is_long=is_long)
+            known = cos[0], sin[0]
+            if len(self._known) == MOST_KNOWN:
+                self._known.clear()
+            self._known[index, is_long] = known
+        return known
 
 
 Tensors = Mapping[str, Tensor | CodedMatrix]
@@ -217,8 +245,8 @@ class Weights:
         stacks = [each.packed for each in self._projections() if isinstance(each.packed, Stack)]
         for part in (self.embedding, *(part for stack in stacks for part in stack.parts)):
             full += part.parts if isinstance(part, CodedMatrix) else [part]
-        storages = [part.untyped_storage() for part in full if part is not None]
-        return sum({each.data_ptr(): each.nbytes() for each in storages}.values()) + others + self._scratch.nbytes
+        tensors = [part for part in full if part is not None]
+        return sum({each.data_ptr(): each.nbytes for each in tensors}.values()) + others + self._scratch.nbytes
 
     def _projections(self) -> Iterator[Projection]:
         for layer in self.layers:

@@ -8,7 +8,7 @@ forward pass.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,7 @@ from engine.llama.family import Decoder, shapes
 from engine.models.choice import NAMES, NUMBER_TYPES, Need, choose_dtype, fit_of, full_is_cheap, require_memory
 from engine.native import library as native_library
 from engine.types import Dtype, ModelError, ModelFit, ReuseClass
+from engine.weights.arena import Arena
 from engine.weights.compiled_matrix import can_read
 from engine.weights.from_gguf import packed_bytes, read_numbers, read_packed
 from engine.weights.mapped_file import MappedFiles, changed_while_read
@@ -186,6 +187,7 @@ class _Reader:
     is_packed: bool
     files: MappedFiles | None
     progress: Progress
+    arena: Arena = field(default_factory=Arena)
 
     def read(self, made: Mapping[str, Recipe], shapes: Shapes) -> dict[str, Tensor | CodedMatrix]:
         whole, done = sum(map(prod, shapes.values())), 0
@@ -197,8 +199,9 @@ class _Reader:
         return tensors
 
     def _one(self, recipe: Recipe, shape: tuple[int, ...]) -> Tensor | CodedMatrix:
-        packed = read_packed(recipe, self.files) if self.is_packed else None
-        return (read_numbers(recipe, shape, self.number) if packed is None else packed).to(self.where)
+        arena = self.arena if self.where.type == "cpu" else Arena()
+        packed = read_packed(recipe, self.files, arena) if self.is_packed else None
+        return (read_numbers(recipe, shape, self.number, arena) if packed is None else packed).to(self.where)
 
 
 def _as_plain(config: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -22,7 +22,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-VERSION = 11
+VERSION = 12
 """The version of the structures and functions below, as in `model.h`. A build of another version is not used."""
 AVX2 = {"AVX2", "AVX512"}
 """What torch calls processors that the wider form is for; it knows of an order to use less."""
@@ -157,6 +157,7 @@ SIGNATURES: dict[str, tuple[Any, ...]] = {
     "headstart_widen_rows": (c_int32, c_int32),
     "headstart_row_scratch": (c_int64, c_int32),
     "headstart_widen": (None, POINTER(Matrix), c_int32, c_int32, c_int32, c_void_p, c_int32),
+    "headstart_widen_some": (None, POINTER(Matrix), c_void_p, c_int32, c_int32, c_void_p, c_int32),
     "headstart_repack": (None, c_int32, c_void_p, c_int64, c_int32, POINTER(Matrix)),
     "headstart_are_numbers": (c_int32, c_int32, c_void_p, c_int64),
     "headstart_watch": (c_int32, c_void_p, c_int64),

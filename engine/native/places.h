@@ -1,6 +1,6 @@
 /* Where threads compute. One that slept may be woken on the processor of the thread that wakes it, and stay there for 20 ms,
-   until the system looks for one that is idle: two share a processor meanwhile, and what they compute takes twice as long.
-   Linux does so in virtual machines, whose idle processors do not look idle to it. */
+   until the system looks for one that is idle: two share a processor meanwhile, and what they compute takes three times as long.
+   Linux does so in virtual machines, whose idle processors do not look idle to it, at any barrier where one of them sleeps. */
 
 #pragma once
 #include <omp.h>
@@ -37,20 +37,22 @@ static int is_taken(const Places *p, int by, int cpu) {
     return found;
 }
 
-/* Give each thread that shares a processor another one, as long as there are any. */
-static void share_out(Places *p, int all) {
+/* Give each thread that shares a processor another one; whether there were enough. */
+static int share_out(Places *p, int all) {
     int next = 0;
+    for (int i = 0; i < all; i++)
+        if (p->where[i] < 0 || p->where[i] >= PROCESSORS) return 0;
     for (int i = 1; i < all; i++) {
         if (!is_taken(p, i, p->where[i])) continue;
         while (next < PROCESSORS && (!(p->allowed.bits[next / 64] >> next % 64 & 1) || is_taken(p, all, next))) next++;
-        if (next == PROCESSORS) return;
+        if (next == PROCESSORS) return 0;
         p->where[i] = next;
-        p->stays = 1;
     }
+    return 1;
 }
 
-/* Where two threads of a team are on one processor while another is there for them, each stays on one of its own until
-   `leave_places`. By all threads. */
+/* Where there are enough processors, each thread of a team stays on one of its own until `leave_places`: on that which it is on,
+   if it is there alone. By all threads. */
 static void take_places(Places *p) {
     const int own = omp_get_thread_num(), all = omp_get_num_threads();
     if (all > MOST_THREADS) return;
@@ -58,11 +60,8 @@ static void take_places(Places *p) {
 #pragma omp barrier
 #pragma omp single
     {
-        p->stays = 0;
         memset(&p->allowed, 0, sizeof p->allowed);
-        int is_shared = 0;
-        for (int i = 1; i < all; i++) is_shared |= is_taken(p, i, p->where[i]);
-        if (is_shared && syscall(SYS_sched_getaffinity, 0, sizeof p->allowed, &p->allowed) > 0) share_out(p, all);
+        p->stays = all > 1 && syscall(SYS_sched_getaffinity, 0, sizeof p->allowed, &p->allowed) > 0 && share_out(p, all);
     }
     if (!p->stays) return;
     if (syscall(SYS_sched_getaffinity, 0, sizeof before, &before) <= 0) memset(&before, 255, sizeof before);

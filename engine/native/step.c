@@ -182,7 +182,12 @@ EXPORT int64_t FORM(headstart_row_scratch)(int32_t columns) { return (int64_t)ro
    numbers. */
 EXPORT void FORM(headstart_multiply)(const Matrix *matrix, const float *x, int32_t columns, float *scratch, float *out) {
     Scratch s = row_parts(scratch, columns);
+    Places places;
     prepare(x, columns, &s);
 #pragma omp parallel
-    multiply(matrix, &s, 1, out, 0);
+    {
+        take_places(&places);
+        multiply(matrix, &s, 1, out, 0);
+        leave_places(&places);
+    }
 }

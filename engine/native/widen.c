@@ -158,14 +158,24 @@ static void widen(const Matrix *m, const Part *part, void *out, size_t at, int i
 #undef WIDEN
 }
 
-/* Rows `first` to `first + rows` of all of a matrix, as bf16 or fp32 `[rows, columns]`. Columns are a multiple of 8.
-   A single row, a token's embedding, is not worth waking other threads. */
+static void widen_row(const Matrix *matrix, int row, int columns, void *out, size_t at, int is_bf16) {
+    const Matrix *m = holding(matrix, &row);
+    const Part part = {row, 1, 0, columns, columns, m->rows, 0};
+    widen(m, &part, out, at, is_bf16);
+}
+
+/* Fewer numbers are written out sooner by one thread than others are woken. */
+INLINE int is_much(int rows, int columns) { return (int64_t)rows * columns > 1 << 16; }
+
+/* Rows `first` to `first + rows` of all of a matrix, as bf16 or fp32 `[rows, columns]`. Columns are a multiple of 8. */
 EXPORT void FORM(headstart_widen)(const Matrix *matrix, int32_t first, int32_t rows, int32_t columns, void *out, int32_t is_bf16) {
-#pragma omp parallel for schedule(static) if (rows > 1)
-    for (int i = 0; i < rows; i++) {
-        int row = first + i;
-        const Matrix *m = holding(matrix, &row);
-        const Part part = {row, 1, 0, columns, columns, m->rows, 0};
-        widen(m, &part, out, (size_t)i * columns, is_bf16);
-    }
+#pragma omp parallel for schedule(static) if (is_much(rows, columns))
+    for (int i = 0; i < rows; i++) widen_row(matrix, first + i, columns, out, (size_t)i * columns, is_bf16);
+}
+
+/* The same of the rows `ids` `[rows]`: the embeddings of tokens. */
+EXPORT void FORM(headstart_widen_some)(const Matrix *matrix, const int64_t *ids, int32_t rows, int32_t columns, void *out,
+                                       int32_t is_bf16) {
+#pragma omp parallel for schedule(static) if (is_much(rows, columns))
+    for (int i = 0; i < rows; i++) widen_row(matrix, ids[i], columns, out, (size_t)i * columns, is_bf16);
 }

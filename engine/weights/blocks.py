@@ -12,6 +12,7 @@ from gguf.constants import GGMLQuantizationType
 from torch import Tensor
 
 from engine.gguf.blocks import FORMATS, SUPER, BlockFormat, Bytes, take_apart
+from engine.weights.arena import Arena
 from engine.weights.packed import (
     STRETCH,
     Bits,
@@ -80,8 +81,9 @@ class BlockMatrix(CodedMatrix):
         return taken.widened(dtype).to(self.device)
 
 
-def unwritten(form: BlockFormat, rows: int, columns: int) -> PackedMatrix:
-    """A matrix whose codes and scales are yet to be written; only what no block writes is there: zeros behind them."""
+def unwritten(form: BlockFormat, rows: int, columns: int, arena: Arena | None = None) -> PackedMatrix:
+    """A matrix whose codes and scales are yet to be written, in memory of `arena` or of its own; only what no block
+    writes is there: zeros behind them."""
     groups, stretches = -(-columns // form.group // 8) * 8, -(-columns // STRETCH)
     bits: Literal[4, 8] = 4 if form.bits == 4 else 8
     codes = (torch.int32, (rows, stretches, 8)) if bits == 4 else (torch.int8, (rows, stretches * STRETCH))
@@ -91,8 +93,7 @@ def unwritten(form: BlockFormat, rows: int, columns: int) -> PackedMatrix:
     wanted |= {"mins": scales} if form.has_minimums else {}
     wanted |= {"supers": supers} if form.is_nested else {}
     wanted |= {"super_mins": supers} if form.is_nested and form.has_minimums else {}
-    has_gaps = bool(columns % STRETCH or columns // form.group % 8)
-    parts = dict(zip(wanted, rooms(list(wanted.values()), are_zeros=has_gaps), strict=True))
+    parts = dict(zip(wanted, rooms(list(wanted.values()), arena or Arena(0)), strict=True))
     return PackedMatrix(rows, columns, bits, form.group, form.offset, exact=True, **parts)
 
 

@@ -95,6 +95,15 @@ class CompiledStack:
         is_bf16 = out.dtype is torch.bfloat16
         self._library.headstart_widen(byref(self.matrix), first, len(out), self.columns, out.data_ptr(), is_bf16)
 
+    def rows_at(self, ids: Tensor, dtype: torch.dtype) -> Tensor:
+        """Some rows `[n]` in full, in this order, in bf16 or fp32."""
+        assert ids.dtype is torch.long
+        ids, out = ids.contiguous(), torch.empty(len(ids), self.columns, dtype=dtype)
+        self._library.headstart_widen_some(
+            byref(self.matrix), ids.data_ptr(), len(ids), self.columns, out.data_ptr(), dtype is torch.bfloat16
+        )
+        return out
+
 
 def can_read(dtype: torch.dtype) -> bool:
     """Whether the compiled part multiplies many rows of a number type faster than torch does: bf16, where the processor

@@ -13,6 +13,7 @@ from engine.gguf.dequantise import SHORTER, StoredTensor
 from engine.gguf.header import GgufDamagedError
 from engine.gguf.tensors import Recipe, Rows
 from engine.native.library import library
+from engine.weights.arena import Arena
 from engine.weights.blocks import BlockMatrix, repack_by_numpy, unwritten
 from engine.weights.compiled_matrix import are_numbers, can_compute, repack
 from engine.weights.mapped_file import MappedFiles, changed_while_read
@@ -41,12 +42,13 @@ def _stays_in_file(tensor: StoredTensor) -> bool:
     return library() is not None and can_compute(tensor.kind, tensor.shape[1])
 
 
-def read_packed(recipe: Recipe, files: MappedFiles | None = None) -> CodedMatrix | None:
+def read_packed(recipe: Recipe, files: MappedFiles | None = None, arena: Arena | None = None) -> CodedMatrix | None:
     """A matrix `[out, in]` in few bits, as it is in the file; None where its type has no packed form here, or it is
     made of a file's tensors in another way than by taking rows.
 
-    What the compiled part computes with as it is stays in its file, one of `files`, where these are given. Beside any
-    other result, a part of PIECE_BYTES is in memory, and all of the matrix's bytes twice where its rows change places.
+    What the compiled part computes with as it is stays in its file, one of `files`, where these are given. Anything
+    else is in memory of `arena`; beside that a part of PIECE_BYTES, and all of the matrix's bytes twice where its rows
+    change places.
     Raises GgufDamagedError where a weight is no number or the file ends early, OSError.
     """
     found = recipe.rows()
@@ -55,7 +57,7 @@ def read_packed(recipe: Recipe, files: MappedFiles | None = None) -> CodedMatrix
     tensor, wanted = found
     if files is not None and _stays_in_file(tensor):
         return _in_blocks(tensor, wanted, files)
-    matrix = _repacked(tensor, wanted, FORMATS[tensor.kind])
+    matrix = _repacked(tensor, wanted, FORMATS[tensor.kind], arena)
     _check_finite(matrix)
     return matrix
 
@@ -76,9 +78,9 @@ def _in_blocks(tensor: StoredTensor, wanted: Rows, files: MappedFiles) -> BlockM
     return BlockMatrix(tensor.shape[1], tensor.kind, blocks, order, file)
 
 
-def _repacked(tensor: StoredTensor, wanted: Rows, form: BlockFormat) -> PackedMatrix:
+def _repacked(tensor: StoredTensor, wanted: Rows, form: BlockFormat, arena: Arena | None) -> PackedMatrix:
     rows = wanted.last - wanted.first
-    matrix = unwritten(form, rows, tensor.shape[1])
+    matrix = unwritten(form, rows, tensor.shape[1], arena)
     into = repack_by_numpy if library() is None else repack
     if wanted.order is not None:
         into(tensor.kind, tensor.raw(wanted.first, wanted.last)[wanted.order], matrix)
@@ -99,9 +101,10 @@ def _check_finite(matrix: PackedMatrix) -> None:
             raise GgufDamagedError(NO_NUMBERS)
 
 
-def read_numbers(recipe: Recipe, shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
-    """The numbers of a tensor of the model, piece by piece. Raises GgufDamagedError where one is none, OSError."""
-    out = torch.empty(prod(shape), dtype=dtype)
+def read_numbers(recipe: Recipe, shape: tuple[int, ...], dtype: torch.dtype, arena: Arena) -> Tensor:
+    """The numbers of a tensor of the model, piece by piece, in memory of `arena`. Raises GgufDamagedError where one is
+    none, OSError."""
+    out = arena.room(prod(shape) * dtype.itemsize).view(dtype)
     at = 0
     for piece in recipe.pieces():
         numbers = torch.from_numpy(np.ascontiguousarray(piece)).reshape(-1)

@@ -17,15 +17,14 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from engine.weights.arena import Arena
+
 STRETCH = 64
 """Columns whose 4-bit codes lie together, in eight words of 32 bits. Rows are padded to a multiple of it."""
 PLACES = (0, 16, 4, 20, 8, 24, 12, 28)
 """Where in a word the codes of each eight columns of a stretch begin."""
 SUPER = 256
 """Columns that share an fp16 number where scales are nested."""
-
-LINE = 64
-"""Bytes of a cache line, where tensors begin."""
 
 Bits = Literal[4, 8]
 
@@ -176,13 +175,7 @@ def padded_groups(scales: Tensor) -> Tensor:
     return functional.pad(scales, (0, -scales.shape[1] % 8)).contiguous()
 
 
-def rooms(shapes: Sequence[tuple[torch.dtype, tuple[int, ...]]], *, are_zeros: bool) -> Iterator[Tensor]:
-    """Tensors of these types and shapes in one piece of memory, full of zeros or of anything."""
-    sizes = [prod(shape) * dtype.itemsize for dtype, shape in shapes]
-    make = torch.zeros if are_zeros else torch.empty
-    room = make(sum(size + LINE for size in sizes), dtype=torch.uint8)
-    at = 0
-    for size, (dtype, shape) in zip(sizes, shapes, strict=True):
-        at += -(room.data_ptr() + at) % LINE
-        yield room[at : at + size].view(dtype).view(shape)
-        at += size
+def rooms(shapes: Sequence[tuple[torch.dtype, tuple[int, ...]]], arena: Arena) -> Iterator[Tensor]:
+    """Tensors of these types and shapes, full of zeros."""
+    for dtype, shape in shapes:
+        yield arena.room(prod(shape) * dtype.itemsize).view(dtype).view(shape)

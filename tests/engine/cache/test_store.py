@@ -8,7 +8,8 @@ import mmap
 import pytest
 import torch
 
-from engine.cache.store import LEAST_HUGE_BYTES, KVLayout, KVStore, Lane, LayerGroup, is_out_of_memory
+from engine.cache.store import KVLayout, KVStore, Lane, LayerGroup, is_out_of_memory
+from engine.large_pages import LEAST_LARGE_BYTES
 from engine.types import BLOCK_TOKENS
 from tests.engine.fake_kv import LAYOUT, NAN, FlakyStore
 from tests.engine.inside import block_parts, lane_buffers, real_bytes
@@ -173,7 +174,7 @@ def test_a_large_lane_that_the_system_has_no_memory_for_raises_memory_error(monk
     def refuse(*_: object, **__: object) -> None:
         raise OSError(errno.ENOMEM, "Cannot allocate memory")
 
-    tokens = LEAST_HUGE_BYTES // 16
+    tokens = LEAST_LARGE_BYTES // 16
     store = KVStore(LAYOUT, 2 * tokens * LAYOUT.bytes_per_token)
     lane = filled_lane(store, tokens)
     assert all(buffer.data_ptr() % mmap.PAGESIZE == 0 for buffer in lane_buffers(lane) if buffer.nbytes >= 4 << 20)
