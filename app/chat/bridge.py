@@ -33,6 +33,8 @@ REST_EVERY_MS = 500
 """While nothing is asked for: the engine works on, and says what it settled, wrote to disk, or could not."""
 SOON_EVERY_MS = 15
 """While a first word is foreseen at once."""
+WAITED_LOOKS, LOOK_EVERY_S = 60, 0.001
+"""How often it is looked for that word before anything else is done, and how long it takes from one look to the next."""
 HELD_S = 0.12
 """So long at most what comes before that word waits for it: nobody sees the difference."""
 DRAIN_FOR_S = 0.008
@@ -136,6 +138,18 @@ class Bridge(QObject):
         self._soon = (request_id, self._clock() + HELD_S) if is_soon else None
         return self._expect(request_id)
 
+    def wait_for_word(self) -> None:
+        """Let the engine have the processors, and Python's lock, until the first word is there that was foreseen at once,
+        for the time of a few frames at most: what this thread did meanwhile, the word would be later by."""
+        for _ in range(WAITED_LOOKS):
+            if self._soon is None or self._is_word_there(self._soon[0]):
+                break
+            time.sleep(LOOK_EVERY_S)
+            self._ready.extend(merge(self._take()))
+        else:
+            return
+        self.timer.start(0)
+
     def submit_aside(self, request: Request) -> int:
         """As `submit`, for a request that is no turn of a conversation; all it brings comes through `aside`."""
         request_id = self._engine.submit(self._fitting(request))
@@ -215,12 +229,14 @@ class Bridge(QObject):
         if self._soon is None:
             return False
         request_id, until = self._soon
-        is_there = any(event.request_id == request_id and isinstance(event, _FROM_FIRST_WORD) for event in self._ready)
-        if not is_there and self._clock() < until:
+        if not self._is_word_there(request_id) and self._clock() < until:
             return True
         self._soon = None
         self._poll_every(DRAIN_EVERY_MS)
         return False
+
+    def _is_word_there(self, request_id: int) -> bool:
+        return any(event.request_id == request_id and isinstance(event, _FROM_FIRST_WORD) for event in self._ready)
 
     def _emit(self, event: Event) -> None:
         then = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from datetime import date
 from typing import Literal
@@ -470,23 +470,26 @@ class Session(QObject):
             return False
         asked_at, values = time.perf_counter(), self._values()
         is_soon = edited is None and self._foresees_word(text)
-        try:
-            self.refuse_if_not_ready()
-            branch, files, before = find_branch(), self.attached.files(edited), self.conversation.id
-            conversation, question, answer = branch.ask(text, self._history, self._today(), values, files)
-        except HeadstartError as error:
-            self._report(error)
-            return False
-        if not branch.conversation.id:
-            with self.reporting():
-                self._history.servers.begin(conversation.id)
-        if self.answers.loading and not branch.conversation.id and 0 in self._begun_alike:
-            self._begun_alike.add(conversation.id)
-        if not branch.conversation.id:
-            self.conversation_begun.emit(conversation.id)
-        branch.conversation = conversation
-        request = branch.with_messages(question).request(self.use_cache, values, keep_room=self._keeps_room)
-        self._submit(Turn(answer, request, question.id, is_soon=is_soon), asked_at)
+        with self._history.in_haste() if is_soon else nullcontext():
+            try:
+                self.refuse_if_not_ready()
+                branch, files, before = find_branch(), self.attached.files(edited), self.conversation.id
+                conversation, question, answer = branch.ask(text, self._history, self._today(), values, files)
+            except HeadstartError as error:
+                self._report(error)
+                return False
+            if not branch.conversation.id:
+                with self.reporting():
+                    self._history.servers.begin(conversation.id)
+            if self.answers.loading and not branch.conversation.id and 0 in self._begun_alike:
+                self._begun_alike.add(conversation.id)
+            if not branch.conversation.id:
+                self.conversation_begun.emit(conversation.id)
+            branch.conversation = conversation
+            request = branch.with_messages(question).request(self.use_cache, values, keep_room=self._keeps_room)
+            self._submit(Turn(answer, request, question.id, is_soon=is_soon), asked_at)
+            if is_soon:
+                self._bridge.wait_for_word()
         self._draw(branch, question, answer)
         self.attached.sent(before, edited)
         return True

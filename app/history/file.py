@@ -46,6 +46,7 @@ class HistoryFile:
         self.notice = ""
         self._depth = 0
         self._pages = 0
+        self._has_haste = False
         self.is_read_only = False
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -114,10 +115,20 @@ class HistoryFile:
         try:
             with self.speaking(), self._transaction() if outermost else nullcontext():
                 yield
-            if outermost:
+            if outermost and not self._has_haste:
                 self._take_room()
         finally:
             self._depth -= 1
+
+    @contextmanager
+    def in_haste(self) -> Iterator[None]:
+        """What is changed inside is stored at once, as always, but the file takes its room at the end only."""
+        self._has_haste = True
+        try:
+            yield
+        finally:
+            self._has_haste = False
+            self._take_room()
 
     @contextmanager
     def erasing(self) -> Iterator[None]:

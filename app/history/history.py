@@ -143,6 +143,10 @@ class History:
         """Changes made inside are stored all or none. May be nested."""
         return self.file.together()
 
+    def in_haste(self) -> AbstractContextManager[None]:
+        """Changes made inside are stored at once, and what can wait for its end does."""
+        return self.file.in_haste()
+
     # Conversations
 
     def conversations(self, search: str = "") -> list[ConversationEntry]:

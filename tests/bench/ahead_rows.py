@@ -88,7 +88,7 @@ class Typist:
         """Until everything is read that is to be read of what is written."""
         until = time.perf_counter() + LONGEST_REST_S
         while self._is_reading():
-            QCoreApplication.processEvents(QEventLoop.ProcessEventsFlag.AllEvents, 1)
+            self._turn()
             time.sleep(0.001)
             assert time.perf_counter() < until, "reading ahead comes to no end"
 
@@ -122,7 +122,10 @@ class Typist:
                 QCoreApplication.sendEvent(self._edit, event)
 
     def _turn(self) -> None:
+        """A turn of the event loop. One that runs on its own would delete what is to be deleted later in the next one, too,
+        and not within the first that comes after minutes of typing."""
         QCoreApplication.processEvents(QEventLoop.ProcessEventsFlag.AllEvents, 1)
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 
     def _live(self, seconds: float) -> None:
         """Let the window live for so long, and note for how long it did not."""
