@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import mmap
 import struct
+import sys
+from types import ModuleType
 from typing import Any
 
 SCALARS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
@@ -47,6 +49,24 @@ class FieldReader:
 
     def strings(self, count: int) -> list[str]:
         """So many strings. A vocabulary and its merges have 100,000 and more: hence as few calls as can be."""
+        compiled = _compiled()
+        found = None if compiled is None else compiled.read_strings(self.data, self.position, count)
+        if found is None:
+            return self._strings_one_by_one(count)
+        strings: list[str]
+        strings, self.position = found
+        return strings
+
+    def skip_strings(self, count: int) -> None:
+        """Go on behind so many strings."""
+        compiled = _compiled()
+        end = None if compiled is None else compiled.end_of_strings(self.data, self.position, count)
+        if end is None:
+            self._skip_one_by_one(count)
+        else:
+            self.position = end
+
+    def _strings_one_by_one(self, count: int) -> list[str]:
         data, at, length = self.data, self.position, _LENGTH.unpack_from
         found = []
         for _ in range(count):
@@ -56,9 +76,17 @@ class FieldReader:
         self.skip(at - self.position)
         return found
 
-    def skip_strings(self, count: int) -> None:
-        """Go on behind so many strings."""
+    def _skip_one_by_one(self, count: int) -> None:
         data, at, length = self.data, self.position, _LENGTH.unpack_from
         for _ in range(count):
             at += _LENGTH.size + length(data, at)[0]
         self.skip(at - self.position)
+
+
+def _compiled() -> ModuleType | None:
+    """What walks lists of strings faster, in a process that has the compiled part: to load it takes torch."""
+    if "engine.native.library" not in sys.modules:
+        return None
+    from engine.native import strings
+
+    return strings

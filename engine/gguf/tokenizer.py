@@ -118,7 +118,7 @@ def _ends(vocabulary: Vocabulary) -> tuple[str | None, str | None]:
 def _frame(vocabulary: Vocabulary) -> processors.TemplateProcessing:
     """Puts BOS before a prompt and EOS behind it, where the file asks for it."""
     first, last = _ends(vocabulary)
-    ids = [(token, vocabulary.tokens.index(token)) for token in {first, last} if token is not None]
+    ids = [(token, vocabulary.ids[token]) for token in {first, last} if token is not None]
     return processors.TemplateProcessing(
         single=[token for token in (first, "$A", last) if token is not None], special_tokens=ids
     )
@@ -126,20 +126,11 @@ def _frame(vocabulary: Vocabulary) -> processors.TemplateProcessing:
 
 def _by_merges(vocabulary: Vocabulary, splitting: Splitting) -> Tokenizer:
     """A tokenizer that joins pairs in the order of the file's list."""
-    ids = {token: index for index, token in enumerate(vocabulary.tokens)}
-    merges = list(dict.fromkeys(vocabulary.merges))
-    odd = [pair for pair in merges if not {*pair, "".join(pair)} <= ids.keys()]
-    if odd or not merges:
-        raise ModelError(
-            f"has an incomplete tokenizer: {_ADVICE}", f"merges: {len(merges)}, without a token: {odd[:5]}"
-        )
-    tokenizer = Tokenizer(
-        BPE(ids, merges, ignore_merges=splitting.is_whole_first, byte_fallback=not splitting.spells_bytes)
-    )
+    tokenizer = Tokenizer(_merging(vocabulary, splitting))
     steps: list[Any] = [pre_tokenizers.Split(Regex(pattern), "isolated") for pattern in splitting.patterns]
     if splitting.spells_bytes:
         steps.append(pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False))
-        if missing := "".join(sorted(set(pre_tokenizers.ByteLevel.alphabet()) - ids.keys())):
+        if missing := "".join(sorted(set(pre_tokenizers.ByteLevel.alphabet()) - vocabulary.ids.keys())):
             steps.append(pre_tokenizers.Split(Regex(f"[{re.escape(missing)}]"), "removed"))
         tokenizer.decoder = decoders.ByteLevel()
     else:
@@ -149,12 +140,25 @@ def _by_merges(vocabulary: Vocabulary, splitting: Splitting) -> Tokenizer:
     return tokenizer
 
 
+def _merging(vocabulary: Vocabulary, splitting: Splitting) -> BPE:
+    """The list of pairs as the library has it, which refuses one that is not made of two tokens and no token itself."""
+    ids, merges, odd = vocabulary.ids, vocabulary.merges, []
+    try:
+        if merges:
+            whole_first, by_bytes = splitting.is_whole_first, not splitting.spells_bytes
+            return BPE(ids, merges, ignore_merges=whole_first, byte_fallback=by_bytes)
+    except Exception:  # the library has no narrower one
+        odd = [pair for pair in merges if not {*pair, "".join(pair)} <= ids.keys()]
+        if not odd:
+            raise
+    raise ModelError(f"has an incomplete tokenizer: {_ADVICE}", f"merges: {len(merges)}, without a token: {odd[:5]}")
+
+
 def _by_scores(vocabulary: Vocabulary) -> Tokenizer:
     """A SentencePiece tokenizer. Each stretch of text between tokens that are found first is one word."""
-    ids = {token: index for index, token in enumerate(vocabulary.tokens)}
     unknown = _roles(vocabulary).get("unk_token")
     tokenizer = Tokenizer(
-        BPE(ids, list(_scored_merges(vocabulary)), unk_token=unknown, fuse_unk=True, byte_fallback=True)
+        BPE(vocabulary.ids, list(_scored_merges(vocabulary)), unk_token=unknown, fuse_unk=True, byte_fallback=True)
     )
     is_prefixed = vocabulary.flag("add_space_prefix", True)
     blanks = normalizers.Replace(" ", _BLANK)

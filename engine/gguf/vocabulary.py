@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import mmap
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from itertools import repeat
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 from engine.gguf.fields import ARRAY, SCALARS, STRING, FieldReader
 from engine.types import ModelError
@@ -30,6 +31,9 @@ _INFILL = """
 _CONTROL_BY_NAME = frozenset(f"{_ENDS} {_STRUCTURE} {_INFILL}".split())
 """Tokens that are control tokens whatever a file calls them: those that llama.cpp knows by their names."""
 
+_UNMARKED = bytes(set(range(256)) - set(b"\0 "))
+"""All bytes but those that part the tokens of merges that are written behind each other."""
+
 
 class TokenType(IntEnum):
     """What sort of token an entry of a vocabulary is: the numbers of `tokenizer.ggml.token_type`."""
@@ -43,20 +47,44 @@ class TokenType(IntEnum):
     BYTE = 6
 
 
+class Pairs(Sequence[tuple[str, str]]):
+    """Pairs of tokens, which lie in one list behind each other. A pair is made when it is asked for: to make and to
+    collect 100,000 of them would take as long as all else."""
+
+    def __init__(self, tokens: Sequence[str]) -> None:
+        self._tokens = tokens
+
+    def __len__(self) -> int:
+        return len(self._tokens) // 2
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        tokens = iter(self._tokens)
+        return zip(tokens, tokens, strict=True)
+
+    @overload
+    def __getitem__(self, index: int) -> tuple[str, str]: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[tuple[str, str]]: ...
+    def __getitem__(self, index: int | slice) -> tuple[str, str] | list[tuple[str, str]]:
+        return list(self)[index]
+
+
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
     """The fields `tokenizer.*` of a GGUF file, and the name of its model.
 
-    `tokens[i]` is the token with id i, `types[i]` its sort and `scores[i]` its score; `scores` may be empty.
-    `merges` are pairs of tokens, the first to be joined first. `templates` are the chat templates by name; that without
-    a name is "default". `fields` are all other single values, without the prefix `tokenizer.ggml.`.
+    `tokens[i]` is the token with id i, `types[i]` its sort and `scores[i]` its score; `scores` may be empty. `ids` has
+    the tokens' ids. `merges` are pairs of tokens, each once, the first to be joined first. `templates` are the chat
+    templates by name; that without a name is "default". `fields` are all other single values, without the prefix
+    `tokenizer.ggml.`.
     """
 
     name: str
     tokens: tuple[str, ...]
+    ids: Mapping[str, int]
     types: tuple[TokenType, ...]
     scores: tuple[float, ...]
-    merges: tuple[tuple[str, str], ...]
+    merges: Pairs
     templates: Mapping[str, str]
     fields: Mapping[str, Any]
 
@@ -83,45 +111,57 @@ def read_vocabulary(path: Path) -> Vocabulary:
 
 def _vocabulary(entries: Mapping[str, Any]) -> Vocabulary:
     fields = {name.removeprefix(_PREFIX): value for name, value in entries.items() if name.startswith(_PREFIX)}
-    tokens = [_until_zero(token) or f"[EMPTY_{index}]" for index, token in enumerate(fields.pop("tokens", ()))]
+    tokens = _tokens(fields.pop("tokens", ()))
     types = fields.pop("token_type", None) or [TokenType.NORMAL] * len(tokens)
     scores, merges = fields.pop("scores", ()), fields.pop("merges", ())
-    if len(set(tokens)) < len(tokens):
+    ids = dict(zip(tokens, range(len(tokens)), strict=True))
+    if len(ids) < len(tokens):
         raise ValueError("two tokens are the same")
     if len(types) < len(tokens) or 0 < len(scores) < len(tokens):
         raise ValueError(f"{len(tokens)} tokens, {len(types)} types and {len(scores)} scores")
     return Vocabulary(
         str(entries.get("general.name", "")),
         tuple(tokens),
-        _known_types(tokens, types),
+        ids,
+        _known_types(ids, types),
         tuple(map(float, scores)),
-        tuple(map(_pair, merges)),
+        _pairs(dict.fromkeys(merges)),
         {name: template for key, template in entries.items() if (name := _template_name(key))},
         {name: value for name, value in fields.items() if not isinstance(value, (list, tuple))},
     )
 
 
-def _until_zero(token: str) -> str:
-    """The token as a language sees it in which a zero ends a string: that is how files are made and read."""
-    return token.partition("\0")[0]
+def _tokens(strings: Sequence[str]) -> list[str]:
+    """Each string up to its first zero, as a language sees it in which a zero ends a string: that is how files are made
+    and read. One that is empty gets a name by its id."""
+    has_zeros = "\0" in "".join(strings)
+    tokens = [string.partition("\0")[0] for string in strings] if has_zeros else list(strings)
+    return [token or f"[EMPTY_{index}]" for index, token in enumerate(tokens)] if "" in tokens else tokens
 
 
-def _known_types(tokens: list[str], numbers: Sequence[int]) -> tuple[TokenType, ...]:
+def _known_types(ids: Mapping[str, int], numbers: Sequence[int]) -> tuple[TokenType, ...]:
     """The types, corrected where a token's name says more than the file. Gemma-4 and PLaMo have a plain "</s>"."""
-    plain = {"</s>"} if {"<|tool_response>", "<|plamo:eos|>"} & set(tokens) else set()
-    by_name = {
-        **dict.fromkeys(_CONTROL_BY_NAME, TokenType.CONTROL),
-        **dict.fromkeys(plain, TokenType.NORMAL),
-    }
     known = {int(type_): type_ for type_ in TokenType}
-    return tuple(
-        by_name.get(token) or known.get(number, TokenType.UNDEFINED)
-        for token, number in zip(tokens, numbers, strict=False)
-    )
+    types = list(map(known.get, numbers[: len(ids)], repeat(TokenType.UNDEFINED)))
+    for token in _CONTROL_BY_NAME & ids.keys():
+        types[ids[token]] = TokenType.CONTROL
+    if "</s>" in ids and ids.keys() & {"<|tool_response>", "<|plamo:eos|>"}:
+        types[ids["</s>"]] = TokenType.NORMAL
+    return tuple(types)
+
+
+def _pairs(merges: Collection[str]) -> Pairs:
+    """The two tokens of each merge, which is written as both with a blank between them. In nearly every file that is the
+    only blank, so that all merges can be cut at once."""
+    text = "\0".join(merges)
+    marks = text.encode("utf-8").translate(None, _UNMARKED)
+    if not merges or marks != b"\0".join([b" "] * len(merges)) or "\0 " in f"\0{text}":
+        return Pairs([token for merge in merges for token in _pair(merge)])
+    return Pairs(text.replace(" ", "\0").split("\0"))
 
 
 def _pair(merge: str) -> tuple[str, str]:
-    """The two tokens of a merge, which is written as both with a blank between them."""
+    """The first token has one letter at least, so a blank at its beginning is its own."""
     at = merge.index(" ", 1)
     return merge[:at], merge[at + 1 :]
 

@@ -22,7 +22,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-VERSION = 11
+VERSION = 12
 """The version of the structures and functions below, as in `model.h`. A build of another version is not used."""
 AVX2 = {"AVX2", "AVX512"}
 """What torch calls processors that the wider form is for; it knows of an order to use less."""
@@ -162,6 +162,7 @@ SIGNATURES: dict[str, tuple[Any, ...]] = {
     "headstart_watch": (c_int32, c_void_p, c_int64),
     "headstart_is_lost": (c_int32, c_int32),
     "headstart_unwatch": (None, c_int32),
+    "headstart_strings": (c_int64, c_void_p, c_int64, c_int64, c_int64, c_void_p, c_int64),
     "headstart_multiply": (None, POINTER(Matrix), c_void_p, c_int32, c_void_p, c_void_p),
     "headstart_normalise": (None, c_void_p, c_void_p, c_void_p, c_void_p, c_int32, c_int32, c_float, c_int32),
     "headstart_place": (None, POINTER(Heads), c_void_p, c_void_p, c_void_p, c_int32, c_int32),
@@ -182,6 +183,7 @@ SHARED = {
     "headstart_watch",
     "headstart_is_lost",
     "headstart_unwatch",
+    "headstart_strings",
 }
 """Functions that compute nothing, and so have one form."""
 

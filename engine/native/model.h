@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define VERSION 11
+#define VERSION 12
 
 #define EXPORT __attribute__((visibility("default")))
 
