@@ -5,6 +5,7 @@ from __future__ import annotations
 import mmap
 import struct
 import sys
+from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
@@ -49,7 +50,7 @@ class FieldReader:
 
     def strings(self, count: int) -> list[str]:
         """So many strings. A vocabulary and its merges have 100,000 and more: hence as few calls as can be."""
-        compiled = _compiled()
+        compiled = compiled_strings()
         found = None if compiled is None else compiled.read_strings(self.data, self.position, count)
         if found is None:
             return self._strings_one_by_one(count)
@@ -57,14 +58,16 @@ class FieldReader:
         strings, self.position = found
         return strings
 
-    def skip_strings(self, count: int) -> None:
-        """Go on behind so many strings."""
-        compiled = _compiled()
+    def skip_strings(self, count: int) -> StringList:
+        """Go on behind so many strings; returns what reads them later."""
+        found = StringList(self.data, self.position, count)
+        compiled = compiled_strings()
         end = None if compiled is None else compiled.end_of_strings(self.data, self.position, count)
         if end is None:
             self._skip_one_by_one(count)
         else:
             self.position = end
+        return found
 
     def _strings_one_by_one(self, count: int) -> list[str]:
         data, at, length = self.data, self.position, _LENGTH.unpack_from
@@ -83,7 +86,19 @@ class FieldReader:
         self.skip(at - self.position)
 
 
-def _compiled() -> ModuleType | None:
+@dataclass(frozen=True, slots=True)
+class StringList:
+    """So many strings, which begin at byte `position`."""
+
+    data: mmap.mmap
+    position: int
+    count: int
+
+    def read(self) -> list[str]:
+        return FieldReader(self.data, self.position).strings(self.count)
+
+
+def compiled_strings() -> ModuleType | None:
     """What walks lists of strings faster, in a process that has the compiled part: to load it takes torch."""
     if "engine.native.library" not in sys.modules:
         return None

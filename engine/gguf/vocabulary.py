@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import mmap
 import struct
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from itertools import repeat
 from pathlib import Path
 from typing import Any, overload
 
-from engine.gguf.fields import ARRAY, SCALARS, STRING, FieldReader
+from engine.gguf.fields import ARRAY, SCALARS, STRING, FieldReader, StringList, compiled_strings
 from engine.types import ModelError
 
 _PREFIX, _TEMPLATE = "tokenizer.ggml.", "tokenizer.chat_template"
@@ -31,8 +31,7 @@ _INFILL = """
 _CONTROL_BY_NAME = frozenset(f"{_ENDS} {_STRUCTURE} {_INFILL}".split())
 """Tokens that are control tokens whatever a file calls them: those that llama.cpp knows by their names."""
 
-_UNMARKED = bytes(set(range(256)) - set(b"\0 "))
-"""All bytes but those that part the tokens of merges that are written behind each other."""
+_MERGES = f"{_PREFIX}merges"
 
 
 class TokenType(IntEnum):
@@ -73,15 +72,16 @@ class Pairs(Sequence[tuple[str, str]]):
 class Vocabulary:
     """The fields `tokenizer.*` of a GGUF file, and the name of its model.
 
-    `tokens[i]` is the token with id i, `types[i]` its sort and `scores[i]` its score; `scores` may be empty. `ids` has
-    the tokens' ids. `merges` are pairs of tokens, each once, the first to be joined first. `templates` are the chat
-    templates by name; that without a name is "default". `fields` are all other single values, without the prefix
-    `tokenizer.ggml.`.
+    `tokens[i]` is the token with id i, `types[i]` its sort and `scores[i]` its score; `scores` may be empty. `text` is
+    all tokens in UTF-8 with a zero between them, `ids` has the tokens' ids. `merges` are pairs of tokens, each once,
+    the first to be joined first. `templates` are the chat templates by name; that without a name is "default". `fields`
+    are all other single values, without the prefix `tokenizer.ggml.`.
     """
 
     name: str
     tokens: tuple[str, ...]
-    ids: Mapping[str, int]
+    text: bytes
+    ids: dict[str, int]
     types: tuple[TokenType, ...]
     scores: tuple[float, ...]
     merges: Pairs
@@ -111,7 +111,7 @@ def read_vocabulary(path: Path) -> Vocabulary:
 
 def _vocabulary(entries: Mapping[str, Any]) -> Vocabulary:
     fields = {name.removeprefix(_PREFIX): value for name, value in entries.items() if name.startswith(_PREFIX)}
-    tokens = _tokens(fields.pop("tokens", ()))
+    tokens, text = _tokens(fields.pop("tokens", ()))
     types = fields.pop("token_type", None) or [TokenType.NORMAL] * len(tokens)
     scores, merges = fields.pop("scores", ()), fields.pop("merges", ())
     ids = dict(zip(tokens, range(len(tokens)), strict=True))
@@ -122,21 +122,24 @@ def _vocabulary(entries: Mapping[str, Any]) -> Vocabulary:
     return Vocabulary(
         str(entries.get("general.name", "")),
         tuple(tokens),
+        text,
         ids,
         _known_types(ids, types),
         tuple(map(float, scores)),
-        _pairs(dict.fromkeys(merges)),
+        _merges(merges, tokens, text),
         {name: template for key, template in entries.items() if (name := _template_name(key))},
         {name: value for name, value in fields.items() if not isinstance(value, (list, tuple))},
     )
 
 
-def _tokens(strings: Sequence[str]) -> list[str]:
+def _tokens(strings: Sequence[str]) -> tuple[Sequence[str], bytes]:
     """Each string up to its first zero, as a language sees it in which a zero ends a string: that is how files are made
-    and read. One that is empty gets a name by its id."""
-    has_zeros = "\0" in "".join(strings)
-    tokens = [string.partition("\0")[0] for string in strings] if has_zeros else list(strings)
-    return [token or f"[EMPTY_{index}]" for index, token in enumerate(tokens)] if "" in tokens else tokens
+    and read. One that is empty gets a name by its id. Also all of them in UTF-8, with a zero between them."""
+    text = "\0".join(strings).encode("utf-8")
+    if text.count(0) < len(strings) and all(strings):
+        return strings, text
+    tokens = [string.partition("\0")[0] or f"[EMPTY_{index}]" for index, string in enumerate(strings)]
+    return tokens, "\0".join(tokens).encode("utf-8")
 
 
 def _known_types(ids: Mapping[str, int], numbers: Sequence[int]) -> tuple[TokenType, ...]:
@@ -150,14 +153,16 @@ def _known_types(ids: Mapping[str, int], numbers: Sequence[int]) -> tuple[TokenT
     return tuple(types)
 
 
-def _pairs(merges: Collection[str]) -> Pairs:
-    """The two tokens of each merge, which is written as both with a blank between them. In nearly every file that is the
-    only blank, so that all merges can be cut at once."""
-    text = "\0".join(merges)
-    marks = text.encode("utf-8").translate(None, _UNMARKED)
-    if not merges or marks != b"\0".join([b" "] * len(merges)) or "\0 " in f"\0{text}":
-        return Pairs([token for merge in merges for token in _pair(merge)])
-    return Pairs(text.replace(" ", "\0").split("\0"))
+def _merges(merges: Any, tokens: Sequence[str], text: bytes) -> Pairs:
+    """The tokens of each merge, which is written as both with a blank between them. Where all of them are among the
+    tokens, as nearly always, they are looked up in the file, and not one of them is read."""
+    compiled = compiled_strings() if isinstance(merges, StringList) else None
+    if compiled is not None:
+        known = compiled.Tokens(tokens, text)
+        found = compiled.read_merges(merges.data, merges.position, merges.count, known)
+        if found is not None:
+            return Pairs(found)
+    return Pairs([token for merge in dict.fromkeys(_read(merges)) for token in _pair(merge)])
 
 
 def _pair(merge: str) -> tuple[str, str]:
@@ -176,7 +181,8 @@ def _template_name(key: str) -> str:
 def _entries(fields: FieldReader) -> dict[str, Any]:
     """All entries of metadata by their names, lists included."""
     _, count = fields.number("Q"), fields.number("Q")
-    return {fields.string(): _value(fields, fields.number("I")) for _ in range(count)}
+    entries = {fields.string(): _value(fields, fields.number("I")) for _ in range(count)}
+    return {name: value if name == _MERGES else _read(value) for name, value in entries.items()}
 
 
 def _value(fields: FieldReader, kind: int) -> Any:
@@ -186,5 +192,9 @@ def _value(fields: FieldReader, kind: int) -> Any:
         return fields.number(SCALARS[kind])
     of, count = fields.number("I"), fields.number("Q")
     if of == STRING:
-        return fields.strings(count)
-    return fields.numbers(SCALARS[of], count) if of in SCALARS else [_value(fields, of) for _ in range(count)]
+        return fields.skip_strings(count)
+    return fields.numbers(SCALARS[of], count) if of in SCALARS else [_read(_value(fields, of)) for _ in range(count)]
+
+
+def _read(value: Any) -> Any:
+    return value.read() if isinstance(value, StringList) else value

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import mmap
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -10,6 +12,16 @@ from engine.native import library as native_library
 
 _LENGTH = 8
 """Bytes before a string."""
+
+Array = np.ndarray[Any, Any]
+
+
+class Tokens(NamedTuple):
+    """A vocabulary, and the same as UTF-8 with a zero between them: no token is empty, has a zero in it or is there
+    twice."""
+
+    names: Sequence[str]
+    text: bytes
 
 
 def end_of_strings(data: mmap.mmap, at: int, count: int) -> int | None:
@@ -34,7 +46,39 @@ def read_strings(data: mmap.mmap, at: int, count: int) -> tuple[list[str], int] 
     return (found, end) if len(found) == count else None
 
 
-def _walk(data: mmap.mmap, at: int, count: int, out: np.ndarray[tuple[int], np.dtype[np.uint8]] | None) -> int | None:
+def read_merges(data: mmap.mmap, at: int, count: int, tokens: Tokens) -> list[str] | None:
+    """The two tokens of each of so many merges, all behind each other. None where a merge is there twice or is not two
+    tokens with a blank between them, and as above."""
+    library = native_library.library()
+    if library is None or max(at, count) > len(data):
+        return None
+    ids = np.empty(2 * count, np.int32)
+    whole = np.frombuffer(data, np.uint8)
+    is_sound = library.headstart_merges(whole.ctypes.data, whole.size, at, count, *_told(tokens), ids.ctypes.data)
+    return _named(tokens, ids) if is_sound else None
+
+
+def find_cuts(tokens: Tokens, made: Sequence[int]) -> list[str] | None:
+    """All pairs of tokens that make a token, behind each other: for each of `made`, which alone count, the longest
+    first token first. None where the compiled part is not in use."""
+    library = native_library.library()
+    if library is None:
+        return None
+    order, ids = np.array(made, np.int32), np.empty(2 * len(tokens.text), np.int32)  # a cut is between two bytes
+    count = library.headstart_cuts(*_told(tokens), order.ctypes.data, order.size, ids.ctypes.data, ids.size)
+    return None if count < 0 else _named(tokens, ids[: 2 * count])
+
+
+def _told(tokens: Tokens) -> tuple[bytes, int, int]:
+    return tokens.text, len(tokens.text), len(tokens.names)
+
+
+def _named(tokens: Tokens, ids: Array) -> list[str]:
+    found: list[str] = np.array(tokens.names, object)[ids].tolist()
+    return found
+
+
+def _walk(data: mmap.mmap, at: int, count: int, out: Array | None) -> int | None:
     """The map stays open for as long as an array shows its bytes: no error may leave here with it."""
     library = native_library.library()
     if library is None or max(at, count) > len(data):
