@@ -48,15 +48,16 @@ class FieldReader:
         """A string, which has its length before it."""
         return self.data[self.skip(self.number("Q"))].decode("utf-8")
 
-    def strings(self, count: int) -> list[str]:
-        """So many strings. A vocabulary and its merges have 100,000 and more: hence as few calls as can be."""
+    def strings(self, count: int) -> tuple[list[str], bytes]:
+        """So many strings, and the same in UTF-8 with a zero between them. A vocabulary and its merges have 100,000 and
+        more: hence as few calls as can be."""
         compiled = compiled_strings()
         found = None if compiled is None else compiled.read_strings(self.data, self.position, count)
         if found is None:
-            return self._strings_one_by_one(count)
-        strings: list[str]
-        strings, self.position = found
-        return strings
+            strings = self._strings_one_by_one(count)
+            return strings, "\0".join(strings).encode("utf-8")
+        strings, text, self.position = found
+        return strings, text
 
     def skip_strings(self, count: int) -> StringList:
         """Go on behind so many strings; returns what reads them later."""
@@ -94,7 +95,8 @@ class StringList:
     position: int
     count: int
 
-    def read(self) -> list[str]:
+    def read(self) -> tuple[list[str], bytes]:
+        """The strings, and the same in UTF-8 with a zero between them."""
         return FieldReader(self.data, self.position).strings(self.count)
 
 

@@ -127,11 +127,19 @@ def _frame(vocabulary: Vocabulary) -> processors.TemplateProcessing:
 
 def _by_merges(vocabulary: Vocabulary, splitting: Splitting) -> Tokenizer:
     """A tokenizer that joins pairs in the order of the file's list."""
-    tokenizer = Tokenizer(_merging(vocabulary, splitting))
+    ids, merges = vocabulary.ids, vocabulary.merges
+    odd = [] if merges.are_whole else [pair for pair in merges if not {*pair, "".join(pair)} <= ids.keys()]
+    if odd or not merges:
+        raise ModelError(
+            f"has an incomplete tokenizer: {_ADVICE}", f"merges: {len(merges)}, without a token: {odd[:5]}"
+        )
+    tokenizer = Tokenizer(
+        BPE(ids, merges, ignore_merges=splitting.is_whole_first, byte_fallback=not splitting.spells_bytes)
+    )
     steps: list[Any] = [pre_tokenizers.Split(Regex(pattern), "isolated") for pattern in splitting.patterns]
     if splitting.spells_bytes:
         steps.append(pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False))
-        if missing := "".join(sorted(set(pre_tokenizers.ByteLevel.alphabet()) - vocabulary.ids.keys())):
+        if missing := "".join(sorted(set(pre_tokenizers.ByteLevel.alphabet()) - ids.keys())):
             steps.append(pre_tokenizers.Split(Regex(f"[{re.escape(missing)}]"), "removed"))
         tokenizer.decoder = decoders.ByteLevel()
     else:
@@ -139,20 +147,6 @@ def _by_merges(vocabulary: Vocabulary, splitting: Splitting) -> Tokenizer:
         tokenizer.decoder = _plain_text(is_prefixed=False)
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(steps)
     return tokenizer
-
-
-def _merging(vocabulary: Vocabulary, splitting: Splitting) -> BPE:
-    """The list of pairs as the library has it, which refuses one that is not made of two tokens and no token itself."""
-    ids, merges, odd = vocabulary.ids, vocabulary.merges, []
-    try:
-        if merges:
-            whole_first, by_bytes = splitting.is_whole_first, not splitting.spells_bytes
-            return BPE(ids, merges, ignore_merges=whole_first, byte_fallback=by_bytes)
-    except Exception:  # the library has no narrower one
-        odd = [pair for pair in merges if not {*pair, "".join(pair)} <= ids.keys()]
-        if not odd:
-            raise
-    raise ModelError(f"has an incomplete tokenizer: {_ADVICE}", f"merges: {len(merges)}, without a token: {odd[:5]}")
 
 
 def _by_scores(vocabulary: Vocabulary) -> Tokenizer:
@@ -188,7 +182,7 @@ def _scored_merges(vocabulary: Vocabulary) -> Pairs:
     inside.sort(key=scores.__getitem__, reverse=True)
     compiled = compiled_strings()
     found = None if compiled is None else compiled.find_cuts(compiled.Tokens(tokens, vocabulary.text), inside)
-    return Pairs(_cuts([tokens[index] for index in inside]) if found is None else found)
+    return Pairs(_cuts([tokens[index] for index in inside]) if found is None else found, are_whole=True)
 
 
 def _cuts(made: Sequence[str]) -> list[str]:

@@ -31,7 +31,8 @@ _INFILL = """
 _CONTROL_BY_NAME = frozenset(f"{_ENDS} {_STRUCTURE} {_INFILL}".split())
 """Tokens that are control tokens whatever a file calls them: those that llama.cpp knows by their names."""
 
-_MERGES = f"{_PREFIX}merges"
+_READ_LATER = {f"{_PREFIX}tokens", f"{_PREFIX}merges"}
+"""Lists by their names of which more is asked than their strings."""
 
 
 class TokenType(IntEnum):
@@ -50,8 +51,9 @@ class Pairs(Sequence[tuple[str, str]]):
     """Pairs of tokens, which lie in one list behind each other. A pair is made when it is asked for: to make and to
     collect 100,000 of them would take as long as all else."""
 
-    def __init__(self, tokens: Sequence[str]) -> None:
-        self._tokens = tokens
+    def __init__(self, tokens: Sequence[str], *, are_whole: bool) -> None:
+        """`are_whole`: it is known that all of them, and what each pair makes, are in the vocabulary."""
+        self._tokens, self.are_whole = tokens, are_whole
 
     def __len__(self) -> int:
         return len(self._tokens) // 2
@@ -103,7 +105,15 @@ def read_vocabulary(path: Path) -> Vocabulary:
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         try:
             return _vocabulary(_entries(FieldReader(data, position=8)))  # behind the magic and the version
-        except (struct.error, LookupError, ValueError, TypeError, OverflowError, RecursionError) as error:
+        except (
+            struct.error,
+            LookupError,
+            ValueError,
+            TypeError,
+            AttributeError,
+            OverflowError,
+            RecursionError,
+        ) as error:
             raise ModelError(
                 f"The tokenizer in {path.name} cannot be read: download the file again.", str(error)
             ) from error
@@ -132,10 +142,10 @@ def _vocabulary(entries: Mapping[str, Any]) -> Vocabulary:
     )
 
 
-def _tokens(strings: Sequence[str]) -> tuple[Sequence[str], bytes]:
+def _tokens(listed: Any) -> tuple[Sequence[str], bytes]:
     """Each string up to its first zero, as a language sees it in which a zero ends a string: that is how files are made
     and read. One that is empty gets a name by its id. Also all of them in UTF-8, with a zero between them."""
-    text = "\0".join(strings).encode("utf-8")
+    strings, text = listed.read() if isinstance(listed, StringList) else (listed, "\0".join(listed).encode("utf-8"))
     if text.count(0) < len(strings) and all(strings):
         return strings, text
     tokens = [string.partition("\0")[0] or f"[EMPTY_{index}]" for index, string in enumerate(strings)]
@@ -161,8 +171,8 @@ def _merges(merges: Any, tokens: Sequence[str], text: bytes) -> Pairs:
         known = compiled.Tokens(tokens, text)
         found = compiled.read_merges(merges.data, merges.position, merges.count, known)
         if found is not None:
-            return Pairs(found)
-    return Pairs([token for merge in dict.fromkeys(_read(merges)) for token in _pair(merge)])
+            return Pairs(found, are_whole=True)
+    return Pairs([token for merge in dict.fromkeys(_read(merges)) for token in _pair(merge)], are_whole=False)
 
 
 def _pair(merge: str) -> tuple[str, str]:
@@ -182,7 +192,7 @@ def _entries(fields: FieldReader) -> dict[str, Any]:
     """All entries of metadata by their names, lists included."""
     _, count = fields.number("Q"), fields.number("Q")
     entries = {fields.string(): _value(fields, fields.number("I")) for _ in range(count)}
-    return {name: value if name == _MERGES else _read(value) for name, value in entries.items()}
+    return {name: value if name in _READ_LATER else _read(value) for name, value in entries.items()}
 
 
 def _value(fields: FieldReader, kind: int) -> Any:
@@ -197,4 +207,4 @@ def _value(fields: FieldReader, kind: int) -> Any:
 
 
 def _read(value: Any) -> Any:
-    return value.read() if isinstance(value, StringList) else value
+    return value.read()[0] if isinstance(value, StringList) else value

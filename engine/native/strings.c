@@ -128,27 +128,32 @@ static int is_new(uint64_t *seen, int bits, uint64_t first, uint64_t second) {
 }
 
 /* Merges in a file, each of which is two tokens with a blank between them: `out` gets the tokens' numbers, two for each merge.
-   Returns 0 where a token is unknown, a merge is there twice, or the list reaches past the end. `tokens` have a zero between
-   them. The first of two has one letter at least, so that a blank at its beginning is its own. */
+   Returns 0 where one of them or what they make is no token, a merge is there twice, or the list reaches past the end.
+   `tokens` have a zero between them. The first of two has one letter at least, so that a blank at its beginning is its own. */
 EXPORT int32_t headstart_merges(const uint8_t *data, int64_t size, int64_t at, int64_t merges, const uint8_t *tokens, int64_t tokens_size,
                                 int64_t count, int32_t *out) {
     Table table = {0};
     const int bits = bits_for(merges);
     uint64_t *seen = merges > MOST_STRINGS ? 0 : calloc((size_t)1 << bits, sizeof *seen);
-    int is_sound = seen && fill_table(&table, tokens, tokens_size, count);
+    uint8_t *made = malloc(tokens_size + 1);
+    int is_sound = seen && made && fill_table(&table, tokens, tokens_size, count);
     String merge = {data + at, 0, size - at};
     for (int64_t i = 0; is_sound && i < merges; i++) {
         merge = behind(merge);
         const uint8_t *blank = merge.length > 1 ? memchr(merge.text + 1, ' ', merge.length - 1) : 0;
         is_sound = 0;
-        if (!blank) break;
-        const uint32_t *first = find(&table, merge.text, blank - merge.text);
-        const uint32_t *second = find(&table, blank + 1, merge.text + merge.length - blank - 1);
-        if (!first || !second || !*first || !*second) break;
+        if (!blank || merge.length > tokens_size) break;
+        const int64_t cut = blank - merge.text, rest = merge.length - cut - 1;
+        memcpy(made, merge.text, cut);
+        memcpy(made + cut, blank + 1, rest);
+        const uint32_t *first = find(&table, made, cut), *second = find(&table, made + cut, rest);
+        const uint32_t *both = find(&table, made, cut + rest);
+        if (!first || !second || !both || !*first || !*second || !*both) break;
         out[2 * i] = *first - 1;
         out[2 * i + 1] = *second - 1;
         is_sound = is_new(seen, bits, out[2 * i], out[2 * i + 1]);
     }
+    free(made);
     free(seen);
     free_table(&table);
     return is_sound;

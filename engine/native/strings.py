@@ -30,25 +30,26 @@ def end_of_strings(data: mmap.mmap, at: int, count: int) -> int | None:
     return _walk(data, at, count, None)
 
 
-def read_strings(data: mmap.mmap, at: int, count: int) -> tuple[list[str], int] | None:
-    """The strings, and where they end. None also where a string has a zero in it, or is no text."""
+def read_strings(data: mmap.mmap, at: int, count: int) -> tuple[list[str], bytes, int] | None:
+    """The strings, the same in UTF-8 with a zero between them, and where they end. None also where a string has a zero
+    in it, or is no text."""
     end = end_of_strings(data, at, count)
     if end is None:
         return None
     joined = np.empty(end - at - (_LENGTH - 1) * count, np.uint8)  # with a zero behind each, in place of its length
     if _walk(data, at, count, joined) != end:
         return None
+    text = joined[:-1].tobytes()
     try:
-        found = str(joined.data, "utf-8").split("\0")
+        found = text.decode("utf-8").split("\0")
     except UnicodeDecodeError:
         return None
-    found.pop()
-    return (found, end) if len(found) == count else None
+    return (found, text, end) if len(found) == count else None
 
 
 def read_merges(data: mmap.mmap, at: int, count: int, tokens: Tokens) -> list[str] | None:
-    """The two tokens of each of so many merges, all behind each other. None where a merge is there twice or is not two
-    tokens with a blank between them, and as above."""
+    """The two tokens of each of so many merges, all behind each other. None where a merge is there twice, is not two
+    tokens with a blank between them, or makes no token, and as above."""
     library = native_library.library()
     if library is None or max(at, count) > len(data):
         return None
