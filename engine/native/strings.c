@@ -26,6 +26,7 @@ static inline String behind(String string) { return string_at(string.text + stri
 /* Where `count` strings end, the first of which begins at byte `at` of `size`; -1 where they reach past the end. With `out`
    they are copied there, a zero behind each, if `room` bytes are enough for all of that, else the result is -1. */
 EXPORT int64_t headstart_strings(const uint8_t *data, int64_t size, int64_t at, int64_t count, uint8_t *out, int64_t room) {
+    if (at > size) return -1;
     String found = {data + at, 0, size - at};
     while (count-- > 0) {
         found = behind(found);
@@ -137,7 +138,7 @@ EXPORT int32_t headstart_merges(const uint8_t *data, int64_t size, int64_t at, i
     uint64_t *seen = merges > MOST_STRINGS ? 0 : calloc((size_t)1 << bits, sizeof *seen);
     uint8_t *made = malloc(tokens_size + 1);
     int is_sound = seen && made && fill_table(&table, tokens, tokens_size, count);
-    String merge = {data + at, 0, size - at};
+    String merge = {data + at, 0, size - at}; /* the first merge is behind it */
     for (int64_t i = 0; is_sound && i < merges; i++) {
         merge = behind(merge);
         const uint8_t *blank = merge.length > 1 ? memchr(merge.text + 1, ' ', merge.length - 1) : 0;
