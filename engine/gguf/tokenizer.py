@@ -13,15 +13,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, normalizers, pre_tokenizers, processors
 from tokenizers.models import BPE
 
+from engine.gguf.fields import compiled_strings
 from engine.gguf.splitting import SPLITTINGS, Splitting
-from engine.gguf.vocabulary import TokenType, Vocabulary, read_vocabulary
+from engine.gguf.vocabulary import Pairs, TokenType, Vocabulary, read_vocabulary
 from engine.types import ModelError
 
 _BLANK = "▁"
@@ -118,7 +119,7 @@ def _ends(vocabulary: Vocabulary) -> tuple[str | None, str | None]:
 def _frame(vocabulary: Vocabulary) -> processors.TemplateProcessing:
     """Puts BOS before a prompt and EOS behind it, where the file asks for it."""
     first, last = _ends(vocabulary)
-    ids = [(token, vocabulary.tokens.index(token)) for token in {first, last} if token is not None]
+    ids = [(token, vocabulary.ids[token]) for token in {first, last} if token is not None]
     return processors.TemplateProcessing(
         single=[token for token in (first, "$A", last) if token is not None], special_tokens=ids
     )
@@ -126,9 +127,8 @@ def _frame(vocabulary: Vocabulary) -> processors.TemplateProcessing:
 
 def _by_merges(vocabulary: Vocabulary, splitting: Splitting) -> Tokenizer:
     """A tokenizer that joins pairs in the order of the file's list."""
-    ids = {token: index for index, token in enumerate(vocabulary.tokens)}
-    merges = list(dict.fromkeys(vocabulary.merges))
-    odd = [pair for pair in merges if not {*pair, "".join(pair)} <= ids.keys()]
+    ids, merges = vocabulary.ids, vocabulary.merges
+    odd = [] if merges.are_whole else [pair for pair in merges if not {*pair, "".join(pair)} <= ids.keys()]
     if odd or not merges:
         raise ModelError(
             f"has an incomplete tokenizer: {_ADVICE}", f"merges: {len(merges)}, without a token: {odd[:5]}"
@@ -151,10 +151,9 @@ def _by_merges(vocabulary: Vocabulary, splitting: Splitting) -> Tokenizer:
 
 def _by_scores(vocabulary: Vocabulary) -> Tokenizer:
     """A SentencePiece tokenizer. Each stretch of text between tokens that are found first is one word."""
-    ids = {token: index for index, token in enumerate(vocabulary.tokens)}
     unknown = _roles(vocabulary).get("unk_token")
     tokenizer = Tokenizer(
-        BPE(ids, list(_scored_merges(vocabulary)), unk_token=unknown, fuse_unk=True, byte_fallback=True)
+        BPE(vocabulary.ids, _scored_merges(vocabulary), unk_token=unknown, fuse_unk=True, byte_fallback=True)
     )
     is_prefixed = vocabulary.flag("add_space_prefix", True)
     blanks = normalizers.Replace(" ", _BLANK)
@@ -169,31 +168,40 @@ def _plain_text(is_prefixed: bool) -> decoders.Decoder:
     return decoders.Sequence([*steps, decoders.Strip(" ", 1, 0)] if is_prefixed else steps)
 
 
-def _scored_merges(vocabulary: Vocabulary) -> Iterator[tuple[str, str]]:
+def _scored_merges(vocabulary: Vocabulary) -> Pairs:
     """All pairs of tokens that make a token, that of the highest score first.
 
     Among equal scores llama.cpp takes the pair that is furthest to the left. Runs of one character, which are the
     tokens with equal scores in real files, so grow from the left; the longest result first has the same effect.
     """
-    scores = vocabulary.scores or (0.0,) * len(vocabulary.tokens)
-    inside = {
-        token: score
-        for token, kind, score in zip(vocabulary.tokens, vocabulary.types, scores, strict=False)
-        if kind not in _OUTSIDE
-    }
-    _refuse_without_order(vocabulary, inside)
-    joined = [token for token in inside if len(token) > 1]
-    for token in sorted(joined, key=lambda token: (-inside[token], -len(token))):
-        for cut in range(len(token) - 1, 0, -1):
-            if token[:cut] in inside and token[cut:] in inside:
-                yield token[:cut], token[cut:]
+    tokens, scores = vocabulary.tokens, vocabulary.scores or (0.0,) * len(vocabulary.tokens)
+    _refuse_without_order(vocabulary, scores)
+    inside = [index for index, kind in enumerate(vocabulary.types) if kind not in _OUTSIDE]
+    lengths = list(map(len, tokens))
+    inside.sort(key=lengths.__getitem__, reverse=True)
+    inside.sort(key=scores.__getitem__, reverse=True)
+    compiled = compiled_strings()
+    found = None if compiled is None else compiled.find_cuts(compiled.Tokens(tokens, vocabulary.text), inside)
+    return Pairs(_cuts([tokens[index] for index in inside]) if found is None else found, are_whole=True)
 
 
-def _refuse_without_order(vocabulary: Vocabulary, inside: dict[str, float]) -> None:
+def _cuts(made: Sequence[str]) -> list[str]:
+    """All pairs of tokens that make a token, behind each other: for each token the longest first one first."""
+    known = set(made)
+    return [
+        half
+        for token in made
+        for cut in range(len(token) - 1, 0, -1)
+        if token[:cut] in known and token[cut:] in known
+        for half in (token[:cut], token[cut:])
+    ]
+
+
+def _refuse_without_order(vocabulary: Vocabulary, scores: Sequence[float]) -> None:
     """Some programs that made GGUF files in 2023 and 2024 gave all tokens one score, so the order is lost."""
     normal = [
-        inside[token]
-        for token, kind in zip(vocabulary.tokens, vocabulary.types, strict=True)
+        score
+        for token, kind, score in zip(vocabulary.tokens, vocabulary.types, scores, strict=False)
         if kind is TokenType.NORMAL and len(token) > 1
     ]
     tied = sum(count for count in Counter(normal).values() if count > 1)

@@ -163,6 +163,9 @@ SIGNATURES: dict[str, tuple[Any, ...]] = {
     "headstart_watch": (c_int32, c_void_p, c_int64),
     "headstart_is_lost": (c_int32, c_int32),
     "headstart_unwatch": (None, c_int32),
+    "headstart_strings": (c_int64, c_void_p, c_int64, c_int64, c_int64, c_void_p, c_int64),
+    "headstart_merges": (c_int32, c_void_p, *(3 * (c_int64,)), c_void_p, c_int64, c_int64, c_void_p),
+    "headstart_cuts": (c_int64, c_void_p, c_int64, c_int64, c_void_p, c_int64, c_void_p, c_int64),
     "headstart_multiply": (None, POINTER(Matrix), c_void_p, c_int32, c_void_p, c_void_p),
     "headstart_normalise": (None, c_void_p, c_void_p, c_void_p, c_void_p, c_int32, c_int32, c_float, c_int32),
     "headstart_place": (None, POINTER(Heads), c_void_p, c_void_p, c_void_p, c_int32, c_int32),
@@ -183,6 +186,9 @@ SHARED = {
     "headstart_watch",
     "headstart_is_lost",
     "headstart_unwatch",
+    "headstart_strings",
+    "headstart_merges",
+    "headstart_cuts",
 }
 """Functions that compute nothing, and so have one form."""
 
