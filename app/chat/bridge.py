@@ -34,7 +34,7 @@ REST_EVERY_MS = 500
 SOON_EVERY_MS = 15
 """While a first word is foreseen at once."""
 WAITED_LOOKS, LOOK_EVERY_S = 60, 0.001
-"""How often it is looked for that word before anything else is done, and how long it takes from one look to the next."""
+"""How often that word is looked for before anything else is done, and how long it is from one look to the next."""
 HELD_S = 0.12
 """So long at most what comes before that word waits for it: nobody sees the difference."""
 DRAIN_FOR_S = 0.008
@@ -139,8 +139,8 @@ class Bridge(QObject):
         return self._expect(request_id)
 
     def wait_for_word(self) -> None:
-        """Let the engine have the processors, and Python's lock, until the first word is there that was foreseen at once,
-        for the time of a few frames at most: what this thread did meanwhile, the word would be later by."""
+        """Let the engine have the processors, and Python's lock, until the first word is there that was foreseen at
+        once, for the time of a few frames at most: by what this thread did meanwhile that word would be later."""
         for _ in range(WAITED_LOOKS):
             if self._soon is None or self._is_word_there(self._soon[0]):
                 break

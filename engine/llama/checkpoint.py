@@ -121,9 +121,12 @@ class LeanNetwork:
         keeps_full: bool = False,
         reuse: ReuseClass | None = None,
         files: MappedFiles | None = None,
+        check: Callable[[], None] = lambda: None,
     ) -> None:
-        """`files` are mapped, and hold some of the weights."""
+        """`files` are mapped, and hold some of the weights; `check` raises ModelError where one of these is no
+        number."""
         self._files = files or MappedFiles()
+        self.check_weights = check
         self.architecture = decoder.family.architecture
         self.context_length = decoder.context_length
         self.vocabulary = decoder.vocabulary

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -30,8 +31,9 @@ from engine.models.choice import NAMES, NUMBER_TYPES, Need, choose_dtype, fit_of
 from engine.native import library as native_library
 from engine.types import Dtype, ModelError, ModelFit, ReuseClass
 from engine.weights.arena import Arena
+from engine.weights.blocks import BlockMatrix
 from engine.weights.compiled_matrix import can_read
-from engine.weights.from_gguf import packed_bytes, read_numbers, read_packed
+from engine.weights.from_gguf import check_numbers, packed_bytes, read_numbers, read_packed
 from engine.weights.mapped_file import MappedFiles, changed_while_read
 from engine.weights.packed import CodedMatrix
 from engine.weights.quantise import Bits
@@ -142,9 +144,22 @@ def _lean(plan: Plan, where: torch.device, progress: Progress) -> LeanNetwork:
     files = MappedFiles() if plan.is_packed and where.type == "cpu" else None
     tensors = _Reader(plan.number, where, plan.is_packed, files, progress).read(plan.made, plan.expected)
     in_full = sum(map(prod, plan.expected.values())) * plan.number.itemsize
+    stays = [each for each in tensors.values() if isinstance(each, BlockMatrix)]
+    if isinstance(embedding := tensors["model.embed_tokens.weight"], BlockMatrix):
+        check_numbers(embedding)  # no pass takes all of it
     is_slower = where.type == "cpu" and can_read(plan.number)  # more bytes come from memory
     keeps = plan.is_packed and not is_slower and full_is_cheap(in_full, where)
-    return LeanNetwork(plan.decoder, tensors, plan.bits, keeps_full=keeps, reuse=plan.reuse, files=files)
+    check = partial(_check_all, plan.header.paths[0], stays)
+    return LeanNetwork(plan.decoder, tensors, plan.bits, keeps_full=keeps, reuse=plan.reuse, files=files, check=check)
+
+
+def _check_all(path: Path, matrices: Sequence[BlockMatrix]) -> None:
+    """Raise ModelError where a weight that stays in its file is no number."""
+    try:
+        for matrix in matrices:
+            check_numbers(matrix)
+    except GgufDamagedError as error:
+        raise refuse_gguf(path, error) from error
 
 
 def _need(

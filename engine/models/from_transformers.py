@@ -54,6 +54,9 @@ class TransformersNetwork:
         self._cache = LaneCache(config.num_hidden_layers)
         self._fast = LlamaForward(weights_of(model, bits)) if is_fast and fits(model) else None
 
+    def check_weights(self) -> None:
+        """All were looked at when they were read."""
+
     def round_cache(self) -> None:
         """Round keys and values to 8 bits from now on."""
         self.layout = replace(self.layout, is_rounded=True)

@@ -63,6 +63,9 @@ class Network(Protocol):
     end_ids: frozenset[int]
     reuse: ReuseClass
 
+    def check_weights(self) -> None:
+        """Raise ModelError where a weight is no number that was not looked at when it was read."""
+
     def round_cache(self) -> None:
         """Round keys and values to 8 bits from now on."""
 
@@ -150,7 +153,7 @@ class LoadedModel:
         them is the one time that a GPU is waited for.
 
         Raises ModelError where the largest of them is NaN or infinite: the next token would be a random one, and what
-        was written into the lane is of no use either.
+        was written into the lane is of no use either. It says so where the file's weights are to blame.
         """
         self._keep_threads()
         logits = self.network.forward(ids, lane, start, is_answer=is_answer).cpu().float()
@@ -171,6 +174,7 @@ class LoadedModel:
     def checked(self, logits: Tensor, length: int) -> Tensor:
         """The logits `[vocabulary]` behind so many tokens as they are. Raises as `forward` does."""
         if not math.isfinite(logits.max()):  # NaN anywhere is the largest
+            self.network.check_weights()
             raise ModelError(NO_NUMBERS, f"{self.architecture} in {self.dtype} behind {length} tokens")
         return logits
 

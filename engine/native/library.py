@@ -159,6 +159,7 @@ SIGNATURES: dict[str, tuple[Any, ...]] = {
     "headstart_widen": (None, POINTER(Matrix), c_int32, c_int32, c_int32, c_void_p, c_int32),
     "headstart_widen_some": (None, POINTER(Matrix), c_void_p, c_int32, c_int32, c_void_p, c_int32),
     "headstart_repack": (None, c_int32, c_void_p, c_int64, c_int32, POINTER(Matrix)),
+    "headstart_read_now": (None, c_void_p, c_int64),
     "headstart_are_numbers": (c_int32, c_int32, c_void_p, c_int64),
     "headstart_watch": (c_int32, c_void_p, c_int64),
     "headstart_is_lost": (c_int32, c_int32),
@@ -183,6 +184,7 @@ SIGNATURES: dict[str, tuple[Any, ...]] = {
 SHARED = {
     "headstart_repack",
     "headstart_are_numbers",
+    "headstart_read_now",
     "headstart_watch",
     "headstart_is_lost",
     "headstart_unwatch",

@@ -12,7 +12,7 @@
 
 /* Have the system read some bytes now, and all at once: one page after the other, as they are asked for, takes it twenty times
    as long. */
-static void read_now(const uint8_t *from, int64_t size) {
+EXPORT void headstart_read_now(const uint8_t *from, int64_t size) {
 #ifdef __linux__
     const uintptr_t page = sysconf(_SC_PAGESIZE), first = (uintptr_t)from / page * page;
     madvise((void *)first, (uintptr_t)from + size - first, 22); /* MADV_POPULATE_READ; an older system refuses, and reads as it is asked */
@@ -21,12 +21,10 @@ static void read_now(const uint8_t *from, int64_t size) {
 #endif
 }
 
-/* Whether every scale of `count` blocks of a type is a number; else all weights of a block would be none. What is read for
-   it is in memory then. */
+/* Whether every scale of `count` blocks of a type is a number; else all weights of a block would be none. */
 EXPORT int32_t headstart_are_numbers(int32_t type, const uint8_t *blocks, int64_t count) {
     const int size = type == Q4_0 ? OF_Q4_0 : type == Q8_0 ? OF_Q8_0 : OF_Q4_K, has_minimum = type == Q4_K;
     int found = 0;
-    read_now(blocks, count * size);
 #pragma omp parallel for schedule(dynamic, 8192) reduction(| : found) /* other threads compute beside it */
     for (int64_t i = 0; i < count; i++) {
         const uint16_t scale = half_at(blocks + i * size), minimum = half_at(blocks + i * size + 2 * has_minimum);

@@ -175,8 +175,7 @@ def repack(kind: int, blocks: Bytes, into: PackedMatrix) -> None:
 
 
 def are_numbers(kind: int, blocks: Tensor) -> bool:
-    """Whether all scales of some blocks `[rows, bytes]` of a type that the compiled part computes with are numbers. All
-    of them are in memory then."""
+    """Whether all scales of some blocks `[rows, bytes]` of a type that the compiled part computes with are numbers."""
     loaded = library()
     assert loaded is not None
     assert blocks.is_contiguous()

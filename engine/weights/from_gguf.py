@@ -49,7 +49,8 @@ def read_packed(recipe: Recipe, files: MappedFiles | None = None, arena: Arena |
     What the compiled part computes with as it is stays in its file, one of `files`, where these are given. Anything
     else is in memory of `arena`; beside that a part of PIECE_BYTES, and all of the matrix's bytes twice where its rows
     change places.
-    Raises GgufDamagedError where a weight is no number or the file ends early, OSError.
+    Raises GgufDamagedError where the file ends early, or a weight is no number that does not stay there
+    (`check_numbers` tells of those), OSError.
     """
     found = recipe.rows()
     if found is None or found[0].kind not in FORMATS:
@@ -69,11 +70,9 @@ def _in_blocks(tensor: StoredTensor, wanted: Rows, files: MappedFiles) -> BlockM
     if offset + size > file.size:
         raise GgufDamagedError(SHORTER)
     blocks = file.part(offset, size).view(rows, tensor.row_bytes)
-    is_sound = are_numbers(tensor.kind, blocks)
+    file.read_now(blocks)
     if not file.is_whole:
         raise changed_while_read(file.path.name, file.path)
-    if not is_sound:
-        raise GgufDamagedError(NO_NUMBERS)
     order = None if wanted.order is None else torch.from_numpy(wanted.order.astype(np.int32))
     return BlockMatrix(tensor.shape[1], tensor.kind, blocks, order, file)
 
@@ -92,6 +91,13 @@ def _repacked(tensor: StoredTensor, wanted: Rows, form: BlockFormat, arena: Aren
         blocks = tensor.raw(wanted.first + start, wanted.first + end, room)
         into(tensor.kind, blocks, matrix.between(start, end))
     return matrix
+
+
+def check_numbers(matrix: BlockMatrix) -> None:
+    """Raise GgufDamagedError where a weight that stays in its file is no number. All of it is read for that: where the
+    file's weights are computed with anyway, their result tells it sooner."""
+    if not are_numbers(matrix.form, matrix.blocks):
+        raise GgufDamagedError(NO_NUMBERS)
 
 
 def _check_finite(matrix: PackedMatrix) -> None:

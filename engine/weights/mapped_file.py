@@ -55,6 +55,10 @@ class MappedFile:
         """Bytes of the file `[size]` (uint8), which lie in it."""
         return torch.frombuffer(self._map, dtype=torch.uint8, count=size, offset=offset)
 
+    def read_now(self, part: Tensor) -> None:
+        """Have a part in memory, as far as there is room."""
+        self._library.headstart_read_now(part.data_ptr(), part.nbytes)
+
     @property
     def is_whole(self) -> bool:
         """Whether it is what it was when it was mapped, and was so whenever this was asked."""

@@ -92,6 +92,7 @@ def _open_draft(spec: ModelSpec, model: LoadedModel, progress: Progress) -> Draf
     small = load(library.resolve(spec.draft, progress), spec.device, "auto", progress, spec.context_tokens)
     if small.tokenizer.get_vocab() != model.tokenizer.get_vocab():
         raise ModelError(OTHER_TOKENS.format(small.name, model.name))
+    small.network.check_weights()  # its first words come when the answer is on its way
     cost = small.weights_bytes / model.weights_bytes
     if cost > MOST_DRAFT_COST:
         raise ModelError(NOT_SMALL.format(small.name, model.name))

@@ -122,8 +122,8 @@ class Typist:
                 QCoreApplication.sendEvent(self._edit, event)
 
     def _turn(self) -> None:
-        """A turn of the event loop. One that runs on its own would delete what is to be deleted later in the next one, too,
-        and not within the first that comes after minutes of typing."""
+        """A turn of the event loop. A loop that runs on its own deletes in each what was to be deleted later; this one
+        would do it when the question is sent, after half a minute of typing."""
         QCoreApplication.processEvents(QEventLoop.ProcessEventsFlag.AllEvents, 1)
         QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 

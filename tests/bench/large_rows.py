@@ -137,12 +137,12 @@ def _of_one(path: Path, name: str, count: int) -> Iterator[Row]:
     peer = beside(LargeLlama, threads, python=python) if has_llama else nullcontext(None)
     with own_data_folder() as data, beside(Own) as own, peer as llama:
         sha256(path, lambda _: None)  # into the page cache
-        seconds, grown, peak = own("load", str(path))
+        (seconds, grown, peak), (again, _, _) = (own("load", str(path)) for _ in range(2))
         yield Row(f"L1 {name}", "memory of the loaded model / the file", grown / size, "ratio", "<= 1.25", "1.1")
         yield Row(f"L2 {name}", "the same at its peak while loading", peak / size, "ratio", "<= 1.35", "1.15")
         if llama is not None:
             other = min(llama("load", str(path), CONTEXT) for _ in range(2))
-            yield Row(f"L3 {name}", "time to load / llama.cpp", seconds / other, "ratio", "<= 2", "1")
+            yield Row(f"L3 {name}", "time to load / llama.cpp", min(seconds, again) / other, "ratio", "<= 2", "1")
         written = sum(file.stat().st_size for file in data.rglob("*") if file.is_file())
         yield Row(f"L7 {name}", "bytes on disk that opening it adds", written, "bytes", "<= 0", "0")
         if path.name.startswith("7b"):

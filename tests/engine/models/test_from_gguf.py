@@ -9,17 +9,22 @@ from pathlib import Path
 from typing import Any
 
 import gguf
+import numpy as np
 import pytest
 import torch
 
+from engine import Engine
 from engine.cache.store import Lane
+from engine.events import Failed, Loaded
+from engine.gguf.header import read_header
 from engine.models import choice, from_gguf
 from engine.models.choice import require_memory
 from engine.models.loaded import LoadedModel, load
 from engine.native import library as native_library
-from engine.types import ModelError, ModelFit, OutOfMemoryError
+from engine.types import ModelError, ModelFit, ModelSpec, OutOfMemoryError
 from engine.weights import from_gguf as reading
 from tests.engine.gguf_packed import HALVES, in_full, write_packed
+from tests.engine.worker_driver import Driver, request
 
 KINDS = [*HALVES, "F32", "F16", "BF16"]
 IDS = [(7 * i * i + 3 * i) % 261 for i in range(200)]
@@ -115,7 +120,7 @@ def test_a_file_that_changes_while_it_is_read(
     path = write_packed(tmp_path / "tiny.gguf", "Q4_K")
     content, read, calls = path.read_bytes(), reading.read_packed, count(1)
 
-    def meanwhile(recipe: Any, files: Any) -> object:
+    def meanwhile(*given: Any) -> object:
         if next(calls) == at:
             if what == "deleted":
                 path.unlink()
@@ -123,7 +128,7 @@ def test_a_file_that_changes_while_it_is_read(
                 path.write_bytes(
                     {"longer": content + b"more", "cut": content[: len(content) // 3], "emptied": b""}[what]
                 )
-        return read(recipe, files)
+        return read(*given)
 
     monkeypatch.setattr(from_gguf, "read_packed", meanwhile)
     with pytest.raises(ModelError, match=r"tiny\.gguf changed while it was read: open it again"):
@@ -165,10 +170,38 @@ def test_weights_that_are_computed_with_in_their_file_take_no_memory_of_ours(
     assert copied == 0
 
 
-def test_weights_that_are_no_numbers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tests.engine.gguf_packed.HALVES", {"Q4_K": ((0, float("nan")), (2, 1e-3))})
-    with pytest.raises(ModelError, match=r"tiny\.gguf is not a readable GGUF file: download it again"):
-        load(write_packed(tmp_path / "tiny.gguf", "Q4_K"), "cpu", "auto")
+@pytest.mark.parametrize("kind", ["Q4_K", "Q8_0", "Q5_K"])
+@pytest.mark.parametrize(
+    "name", ["attn_q", "attn_k", "attn_v", "attn_output", "ffn_gate", "ffn_up", "ffn_down", "output", "token_embd"]
+)
+def test_a_weight_that_is_no_number(name: str, kind: str, tmp_path: Path) -> None:
+    """It is found by the first pass at the latest, the file is blamed, and nothing else."""
+    path = write_packed(tmp_path / "tiny.gguf", kind)
+    tensors = read_header(path).tensors
+    found = next((tensors[each] for each in (f"blk.1.{name}.weight", f"{name}.weight") if each in tensors), None)
+    if found is None:
+        pytest.skip("it has no output matrix of its own")
+    for value in (float("nan"), float("inf")):
+        with path.open("r+b") as file:
+            file.seek(found.offset)
+            file.write(np.array([value], np.float16).tobytes())
+        with pytest.raises(ModelError, match=r"tiny\.gguf is not a readable GGUF file: download it again"):
+            model = load(path, "cpu", "auto")
+            model.forward(IDS[:3], Lane(model.layout, 8), 0)
+
+
+def test_the_present_model_stays_where_weights_are_no_numbers(
+    tmp_path: Path, engine: Engine, driver: Driver, tiny_folder: Path
+) -> None:
+    assert isinstance(driver.end(engine.load(ModelSpec(str(tiny_folder)))), Loaded)
+    path = write_packed(tmp_path / "tiny.gguf", "Q8_0")
+    with path.open("r+b") as file:
+        file.seek(read_header(path).tensors["blk.1.ffn_down.weight"].offset)
+        file.write(np.array([float("nan")], np.float16).tobytes())
+    failed = driver.end(engine.load(ModelSpec(str(path))))
+    assert isinstance(failed, Failed)
+    assert failed.sentence == "tiny.gguf is not a readable GGUF file: download it again."
+    driver.finished(engine.submit(request()))
 
 
 def test_too_large_in_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
