@@ -24,7 +24,7 @@ FORBIDDEN_NAMES = {"utils", "util", "helpers", "helper", "common", "misc"}
 ENGINE_ROWS: tuple[set[str], ...] = (
     {"types"},
     {"events"},
-    {"port", "graphics", "keys", "native", "private_file", "remembered", "side_programs", "stopping"},
+    {"port", "graphics", "keys", "large_pages", "native", "private_file", "remembered", "side_programs", "stopping"},
     {"gguf"},
     {"cache", "prompt", "library"},
     {"machine", "runtimes", "weights"},

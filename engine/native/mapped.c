@@ -15,7 +15,8 @@
 EXPORT void headstart_read_now(const uint8_t *from, int64_t size) {
 #ifdef __linux__
     const uintptr_t page = sysconf(_SC_PAGESIZE), first = (uintptr_t)from / page * page;
-    madvise((void *)first, (uintptr_t)from + size - first, 22); /* MADV_POPULATE_READ; an older system refuses, and reads as it is asked */
+    /* MADV_POPULATE_READ; an older system refuses, and reads as it is asked */
+    madvise((void *)first, (uintptr_t)from + size - first, 22);
 #else
     (void)from, (void)size;
 #endif

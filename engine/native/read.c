@@ -72,16 +72,26 @@ ROUNDING static void round_sums(const float *sums, int outputs, int rows, const 
     }
 }
 
+/* A product: `packed` are its rows, `[piece of columns][group of 16 rows]`, and a row of `out` is `outputs` numbers long. */
+typedef struct {
+    const Matrix *matrix;
+    const uint32_t *packed;
+    uint16_t *out;
+    int count, columns, padded_row, outputs;
+    Panel panel;
+} Product;
+
+static int least(int a, int b) { return a < b ? a : b; }
+
 /* The weights of `count` outputs from `first` on, `depth` columns from `k` on, `[up to a multiple of TAKEN, depth]`, with zeros
    behind the last. Behind their last columns it goes on with the outputs from `next` on. */
-static void write_weights(const Matrix *matrix, int first, int next, int count, int columns, int k, int depth, uint16_t *to) {
-    const int there = columns - k < depth ? columns - k : depth;
+static void write_weights(const Product *p, int first, int next, int count, int k, int depth, uint16_t *to) {
+    const int there = least(p->columns - k, depth), is_last = k + depth >= p->columns;
     for (int done = 0; done < count;) {
         int row = first + done;
-        const Matrix *m = holding(matrix, &row);
-        const int left = m->rows - row, rows = count - done < left ? count - done : left;
-        const int is_last = k + depth >= columns;
-        const Part part = {row, rows, k, there, depth, is_last ? row + next - first : row, is_last ? 0 : k + depth};
+        const Matrix *m = holding(p->matrix, &row);
+        const int rows = least(count - done, m->rows - row), next_row = is_last ? row + next - first : row;
+        const Part part = {row, rows, k, there, depth, next_row, is_last ? 0 : k + depth};
         widen(m, &part, to, (size_t)done * depth, 1);
         done += rows;
     }
@@ -90,11 +100,11 @@ static void write_weights(const Matrix *matrix, int first, int next, int count, 
 }
 
 /* The weights of `count` outputs where they lie, if they lie in memory as they are multiplied; else null. */
-static const uint16_t *lying(const Matrix *matrix, int first, int count, int columns) {
+static const uint16_t *lying(const Product *p, int first, int count) {
     int row = first;
-    const Matrix *m = holding(matrix, &row);
-    const int lies = m->bits == 16 && columns % DEPTH == 0 && count % TAKEN == 0 && row + count <= m->rows;
-    return lies ? (const uint16_t *)m->codes + (size_t)row * columns : 0;
+    const Matrix *m = holding(p->matrix, &row);
+    const int lies = m->bits == 16 && p->columns % DEPTH == 0 && count % TAKEN == 0 && row + count <= m->rows;
+    return lies ? (const uint16_t *)m->codes + (size_t)row * p->columns : 0;
 }
 
 static void read_biases(const Matrix *matrix, int first, int count, float *bias) {
@@ -105,26 +115,24 @@ static void read_biases(const Matrix *matrix, int first, int count, float *bias)
     }
 }
 
-/* Some outputs of all rows, from `first` on; the thread's next ones are those from `next` on. `packed` are these, `[piece of columns][group of 16 rows]`. */
-static void read_outputs(const Matrix *matrix, const uint32_t *packed, int count, int columns, int first, int next, int all, Panel panel, char *own,
-                         uint16_t *out, size_t apart) {
-    const int padded_row = whole(columns, DEPTH);
-    float *sums = (float *)(own + panel_bytes(panel));
-    float bias[MOST_TAKEN];
-    const uint16_t *in_place = lying(matrix, first, all, columns);
-    read_biases(matrix, first, all, bias);
-    for (int k = 0; k < padded_row; k += panel.columns) {
-        const int depth = padded_row - k < panel.columns ? padded_row - k : panel.columns, weight_row = in_place ? columns : depth;
+/* Some outputs of all rows, from `first` on; the thread's next ones are those from `next` on. */
+static void read_outputs(const Product *p, int first, int next, char *own) {
+    const int all = least(p->panel.outputs, p->outputs - first);
+    const uint16_t *in_place = lying(p, first, all);
+    float *sums = (float *)(own + panel_bytes(p->panel)), bias[MOST_TAKEN];
+    read_biases(p->matrix, first, all, bias);
+    for (int k = 0; k < p->padded_row; k += p->panel.columns) {
+        const int depth = least(p->panel.columns, p->padded_row - k), weight_row = in_place ? p->columns : depth;
         const uint16_t *weights = in_place ? in_place + k : (uint16_t *)own;
-        if (!in_place) write_weights(matrix, first, next, all, columns, k, depth, (uint16_t *)own);
-        for (int row = 0; row < count; row += SUMMED) {
-            const int rows = count - row < SUMMED ? count - row : SUMMED;
-            const int32_t *right = (const int32_t *)packed + (size_t)k / 2 * whole(count, 32) + (size_t)row * depth / 2;
+        if (!in_place) write_weights(p, first, next, all, k, depth, (uint16_t *)own);
+        for (int row = 0; row < p->count; row += SUMMED) {
+            const int rows = least(SUMMED, p->count - row);
+            const int32_t *right = (const int32_t *)p->packed + (size_t)k / 2 * whole(p->count, 32) + (size_t)row * depth / 2;
             for (int output = 0; output < all; output += TAKEN) {
-                tile_amx((const int32_t *)(weights + (size_t)output * weight_row), weight_row / 2, TAKEN, depth / 2, right, SUMMED, rows, sums, k > 0);
-                if (k + depth < padded_row) continue;
-                const int some = all - output < TAKEN ? all - output : TAKEN;
-                round_sums(sums, some, rows, bias + output, out + (size_t)row * apart + first + output, apart);
+                const int32_t *left = (const int32_t *)(weights + (size_t)output * weight_row);
+                uint16_t *out = p->out + (size_t)row * p->outputs + first + output;
+                tile_amx(left, weight_row / 2, TAKEN, depth / 2, right, SUMMED, rows, sums, k > 0);
+                if (k + depth == p->padded_row) round_sums(sums, least(TAKEN, all - output), rows, bias + output, out, p->outputs);
             }
         }
     }
@@ -147,10 +155,11 @@ static int take(int *taken, int count) {
 EXPORT void FORM(headstart_read_rows)(const Matrix *matrix, const uint16_t *rows, int32_t count, int32_t columns, uint16_t *out,
                                       void *scratch) {
 #ifdef __AVX2__
-    const int all = all_rows(matrix), padded_row = whole(columns, DEPTH), groups = whole(count, 32) / COLUMNS;
-    const Panel panel = panel_of(count, columns);
-    int taken = 0;
+    const int padded_row = whole(columns, DEPTH), groups = whole(count, 32) / COLUMNS;
     char *const begin = (char *)whole((uintptr_t)scratch, LINE), *const owns = begin + (size_t)groups * COLUMNS * padded_row * 2;
+    const Product product = {matrix, (uint32_t *)begin, out, count, columns, padded_row, all_rows(matrix), panel_of(count, columns)};
+    const Panel panel = product.panel;
+    int taken = 0;
 #pragma omp parallel
     {
         char *own = owns + omp_get_thread_num() * own_bytes(panel);
@@ -158,14 +167,13 @@ EXPORT void FORM(headstart_read_rows)(const Matrix *matrix, const uint16_t *rows
 #pragma omp for collapse(2) schedule(static)
         for (int k = 0; k < padded_row; k += panel.columns)
             for (int group = 0; group < groups; group++) {
-                const int depth = padded_row - k < panel.columns ? padded_row - k : panel.columns;
+                const int depth = least(panel.columns, padded_row - k);
                 uint32_t *to = (uint32_t *)begin + (size_t)(k * groups + group * depth) * COLUMNS / 2;
                 pack_rows(rows, count, columns, group * COLUMNS, k, depth, to);
             }
-        for (int first = take(&taken, panel.outputs), next; first < all; first = next) {
-            const int some = all - first < panel.outputs ? all - first : panel.outputs;
+        for (int first = take(&taken, panel.outputs), next; first < product.outputs; first = next) {
             next = take(&taken, panel.outputs);
-            read_outputs(matrix, (const uint32_t *)begin, count, columns, first, next, some, panel, own, out, all);
+            read_outputs(&product, first, next, own);
         }
         end_tiles(AMX);
     }

@@ -45,7 +45,8 @@ TARGET INLINE void OF(look_up_blocks)(const uint8_t *from, const Groups *groups,
 TARGET INLINE void OF(look_up_words)(const uint32_t *words, const Groups *groups, int count, uint16_t *out, int group) {
     const __m512i shifts = _mm512_set_epi64(UP(4), UP(4), UP(4), UP(4), 0, 0, 0, 0);
     const __m512i even = _mm512_set_epi64(0, 0, 0, 0, 0, 0, 0x000e000c000a0008, 0x0006000400020000);
-    const __m512i eights = _mm512_add_epi16(_mm512_shuffle_i64x2(even, even, 0), _mm512_set_epi64(UP(1), UP(1), 0, 0, UP(1), UP(1), 0, 0));
+    const __m512i is_odd = _mm512_set_epi64(UP(1), UP(1), 0, 0, UP(1), UP(1), 0, 0);
+    const __m512i eights = _mm512_add_epi16(_mm512_shuffle_i64x2(even, even, 0), is_odd);
     const __m512i first = _mm512_setzero_si512(), second = _mm512_set1_epi16(16), in_turn = _mm512_maskz_set1_epi64(0xf0, UP(16));
     for (int column = 0; column < count; column += STRETCH, words += 8) {
         const __m512i halves = _mm512_permutexvar_epi16(eights, _mm512_castsi256_si512(_mm256_loadu_si256((const __m256i *)words)));
@@ -59,15 +60,19 @@ TARGET INLINE void OF(look_up_words)(const uint32_t *words, const Groups *groups
     }
 }
 
+/* What the 16 bytes from `codes` on stand for. */
+TARGET INLINE __m512 OF(bytes_16)(const int8_t *codes, const Groups *groups, int g) {
+    const __m512 own = _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128((const __m128i *)codes)));
+    return _mm512_fmadd_ps(_mm512_set1_ps(groups->scale[g]), own, _mm512_set1_ps(groups->least[g]));
+}
+
 /* As many bytes as are whole 32s, `apart` from each other; returns how many. */
 TARGET INLINE int OF(write_bytes)(const int8_t *codes, int apart, const Groups *groups, int count, uint16_t *out, int group) {
     int column = 0;
     for (; column + 32 <= count; column += 32, codes += apart) {
-        const int g = column / group, next = (column + 16) / group;
-        const __m512 low = _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128((const __m128i *)codes)));
-        const __m512 high = _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128((const __m128i *)codes + 1)));
-        _mm512_storeu_si512(out + column, ROUNDED(_mm512_fmadd_ps(_mm512_set1_ps(groups->scale[g]), low, _mm512_set1_ps(groups->least[g])),
-                                                  _mm512_fmadd_ps(_mm512_set1_ps(groups->scale[next]), high, _mm512_set1_ps(groups->least[next]))));
+        const __m512 low = OF(bytes_16)(codes, groups, column / group);
+        const __m512 high = OF(bytes_16)(codes + 16, groups, (column + 16) / group);
+        _mm512_storeu_si512(out + column, ROUNDED(low, high));
     }
     return column;
 }
@@ -81,7 +86,7 @@ TARGET INLINE void OF(write_by)(const Matrix *m, const Part *part, uint16_t *out
             const void *from = piece_of(m, part->row + i, first, bits, kind);
             Groups groups;
             read_groups(m, part->row + i, first, &groups, kind, group);
-            __asm__("" : "+m"(groups)); /* one that is read from memory is everywhere at once; out of a register it is moved there */
+            __asm__("" : "+m"(groups)); /* a scale from memory is everywhere at once; gcc would move it out of a register */
             if (kind == AS_Q4_0 || kind == AS_Q4_K) OF(look_up_blocks)(from, &groups, count, out + done, kind);
             else if (bits == 4) OF(look_up_words)(from, &groups, count, out + done, group);
             else if (kind == AS_Q8_0) OF(write_bytes)((const int8_t *)from + 2, OF_Q8_0, &groups, count, out + done, 32);
