@@ -33,8 +33,8 @@ REST_EVERY_MS = 500
 """While nothing is asked for: the engine works on, and says what it settled, wrote to disk, or could not."""
 SOON_EVERY_MS = 15
 """While a first word is foreseen at once."""
-WAITED_LOOKS, LOOK_EVERY_S = 60, 0.001
-"""How often that word is looked for before anything else is done, and how long it is from one look to the next."""
+WAITED_S, LOOK_EVERY_S = 0.06, 0.001
+"""How long that word is waited for before anything else is done, and how long it is from one look to the next."""
 HELD_S = 0.12
 """So long at most what comes before that word waits for it: nobody sees the difference."""
 DRAIN_FOR_S = 0.008
@@ -141,14 +141,15 @@ class Bridge(QObject):
     def wait_for_word(self) -> None:
         """Let the engine have the processors, and Python's lock, until the first word is there that was foreseen at
         once, for the time of a few frames at most: by what this thread did meanwhile that word would be later."""
-        for _ in range(WAITED_LOOKS):
-            if self._soon is None or self._is_word_there(self._soon[0]):
-                break
-            time.sleep(LOOK_EVERY_S)
+        until = time.perf_counter() + WAITED_S
+        while self._soon is not None and not self._is_closed:
             self._ready.extend(merge(self._take()))
-        else:
-            return
-        self.timer.start(0)
+            if self._is_word_there(self._soon[0]):
+                self.timer.start(0)
+                return
+            if time.perf_counter() >= until:
+                return
+            time.sleep(LOOK_EVERY_S)
 
     def submit_aside(self, request: Request) -> int:
         """As `submit`, for a request that is no turn of a conversation; all it brings comes through `aside`."""

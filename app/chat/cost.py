@@ -17,7 +17,7 @@ from app.history.records import repair_text
 from app.placeholders import Cure, Values, names_in
 from engine import HeadstartError, ModelInfo, Preview, Request, TemplateSettings, TurnStats
 
-SOON_TOKENS, SOON_CHARACTERS, SOON_S = 32, 64, 0.5
+SOON_TOKENS, SOON_CHARACTERS, SOON_S = 32, 64, 0.3
 """A first word is foreseen at once where so few tokens are left to read, so little was typed since they were counted,
 and it takes no longer: neither by the estimate, which says little of so few tokens, nor by the newest of such answers.
 """

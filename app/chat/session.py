@@ -513,7 +513,7 @@ class Session(QObject):
             self._show(self._read(number))
 
     def _submit(self, turn: Turn, asked_at: float) -> None:
-        """Give a turn to the engine, which computes while the window draws. Its time runs from `asked_at` on."""
+        """Give a turn to the engine, which computes from now on. Its time runs from `asked_at` on."""
         turn.request = replace(turn.request, asked_at=asked_at, write_ahead=self._settings.write_ahead)
         self._newest.drop()
         self.cost.draft_sent()

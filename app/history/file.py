@@ -123,12 +123,13 @@ class HistoryFile:
     @contextmanager
     def in_haste(self) -> Iterator[None]:
         """What is changed inside is stored at once, as always, but the file takes its room at the end only."""
-        self._has_haste = True
+        had_haste, self._has_haste = self._has_haste, True
         try:
             yield
         finally:
-            self._has_haste = False
-            self._take_room()
+            self._has_haste = had_haste
+            if not (had_haste or self._depth):
+                self._take_room()
 
     @contextmanager
     def erasing(self) -> Iterator[None]:

@@ -126,7 +126,7 @@ class LeanNetwork:
         """`files` are mapped, and hold some of the weights; `check` raises ModelError where one of these is no
         number."""
         self._files = files or MappedFiles()
-        self.check_weights = check
+        self._check = check
         self.architecture = decoder.family.architecture
         self.context_length = decoder.context_length
         self.vocabulary = decoder.vocabulary
@@ -138,6 +138,11 @@ class LeanNetwork:
     def layout(self) -> KVLayout:
         """That of the lanes it writes to."""
         return self._forward.layout
+
+    def check_weights(self) -> None:
+        """Raise ModelError where a weight that stays in its file is no number. All are looked at once."""
+        self._check()
+        self._check = lambda: None
 
     def round_cache(self) -> None:
         """Round keys and values to 8 bits from now on."""

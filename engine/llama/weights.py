@@ -158,7 +158,10 @@ class Rotary:
         They are computed for KNOWN_ANGLES positions at a time and kept: a token alone takes as long as so many, and
         the next one is mostly beside it.
         """
-        found = [self._stretch(index, is_long) for index in range(start // KNOWN_ANGLES, -(-end // KNOWN_ANGLES))]
+        found = [
+            self._stretch(index, is_long)
+            for index in range(start // KNOWN_ANGLES, max(end - 1, start) // KNOWN_ANGLES + 1)
+        ]
         first = start // KNOWN_ANGLES * KNOWN_ANGLES
         cos, sin = (part[0] if len(part) == 1 else torch.cat(part) for part in zip(*found, strict=True))
         return cos[start - first : end - first], sin[start - first : end - first]
@@ -234,6 +237,7 @@ class Weights:
     def nbytes(self) -> int:
         """Bytes of all weights, few-bit ones, and the scratch; tied ones count once."""
         full: list[Tensor | None] = [self.norm]
+        coded: list[Tensor] = []
         for layer in self.layers:
             full += [layer.input_norm, layer.mixed_norm, layer.post_norm, layer.added_norm]
             full += [layer.query_norm, layer.key_norm]
@@ -244,9 +248,14 @@ class Weights:
                 others += projection.packed.nbytes
         stacks = [each.packed for each in self._projections() if isinstance(each.packed, Stack)]
         for part in (self.embedding, *(part for stack in stacks for part in stack.parts)):
-            full += part.parts if isinstance(part, CodedMatrix) else [part]
-        tensors = [part for part in full if part is not None]
-        return sum({each.data_ptr(): each.nbytes for each in tensors}.values()) + others + self._scratch.nbytes
+            if isinstance(part, CodedMatrix):
+                coded += part.parts  # they lie beside each other in one memory
+            else:
+                full.append(part)
+        storages = [part.untyped_storage() for part in full if part is not None]
+        held = {each.data_ptr(): each.nbytes() for each in storages}
+        held |= {part.data_ptr(): part.nbytes for part in coded}
+        return sum(held.values()) + others + self._scratch.nbytes
 
     def _projections(self) -> Iterator[Projection]:
         for layer in self.layers:

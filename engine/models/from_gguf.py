@@ -149,17 +149,20 @@ def _lean(plan: Plan, where: torch.device, progress: Progress) -> LeanNetwork:
         check_numbers(embedding)  # no pass takes all of it
     is_slower = where.type == "cpu" and can_read(plan.number)  # more bytes come from memory
     keeps = plan.is_packed and not is_slower and full_is_cheap(in_full, where)
-    check = partial(_check_all, plan.header.paths[0], stays)
+    check = partial(_check_all, stays)
+    if plan.decoder.softcap or plan.decoder.final_softcap:
+        check()  # a bound makes numbers of what is infinite
     return LeanNetwork(plan.decoder, tensors, plan.bits, keeps_full=keeps, reuse=plan.reuse, files=files, check=check)
 
 
-def _check_all(path: Path, matrices: Sequence[BlockMatrix]) -> None:
+def _check_all(matrices: Sequence[BlockMatrix]) -> None:
     """Raise ModelError where a weight that stays in its file is no number."""
-    try:
-        for matrix in matrices:
+    for matrix in matrices:
+        try:
             check_numbers(matrix)
-    except GgufDamagedError as error:
-        raise refuse_gguf(path, error) from error
+        except GgufDamagedError as error:
+            assert matrix.file is not None
+            raise refuse_gguf(matrix.file.path, error) from error
 
 
 def _need(
@@ -214,9 +217,9 @@ class _Reader:
         return tensors
 
     def _one(self, recipe: Recipe, shape: tuple[int, ...]) -> Tensor | CodedMatrix:
-        arena = self.arena if self.where.type == "cpu" else Arena()
+        arena = self.arena if self.where.type == "cpu" else Arena(0)
         packed = read_packed(recipe, self.files, arena) if self.is_packed else None
-        return (read_numbers(recipe, shape, self.number, arena) if packed is None else packed).to(self.where)
+        return (read_numbers(recipe, shape, self.number) if packed is None else packed).to(self.where)
 
 
 def _as_plain(config: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -55,7 +55,7 @@ class TransformersNetwork:
         self._fast = LlamaForward(weights_of(model, bits)) if is_fast and fits(model) else None
 
     def check_weights(self) -> None:
-        """All were looked at when they were read."""
+        """None stays in its file."""
 
     def round_cache(self) -> None:
         """Round keys and values to 8 bits from now on."""

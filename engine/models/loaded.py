@@ -64,7 +64,8 @@ class Network(Protocol):
     reuse: ReuseClass
 
     def check_weights(self) -> None:
-        """Raise ModelError where a weight is no number that was not looked at when it was read."""
+        """Raise ModelError where a weight is no number that stays in its file, and so was not looked at when the model
+        was opened."""
 
     def round_cache(self) -> None:
         """Round keys and values to 8 bits from now on."""

@@ -192,7 +192,7 @@ SHARED = {
     "headstart_merges",
     "headstart_cuts",
 }
-"""Functions that compute nothing, and so have one form."""
+"""Functions without arithmetic, and so with one form."""
 
 LAYOUT = [
     VERSION,

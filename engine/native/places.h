@@ -51,8 +51,14 @@ static int share_out(Places *p, int all) {
     return 1;
 }
 
-/* Where there are enough processors, each thread of a team stays on one of its own until `leave_places`: on that which it is on,
-   if it is there alone. By all threads. */
+static int count_of(const Processors *some) {
+    int count = 0;
+    for (int i = 0; i < PROCESSORS / 64; i++) count += __builtin_popcountl(some->bits[i]);
+    return count;
+}
+
+/* Where all processors have a thread to compute, or two threads are on one, each thread of a team stays on one of its own until
+   `leave_places`: on that which it is on, if it is there alone. By all threads. */
 static void take_places(Places *p) {
     const int own = omp_get_thread_num(), all = omp_get_num_threads();
     if (all > MOST_THREADS) return;
@@ -61,7 +67,10 @@ static void take_places(Places *p) {
 #pragma omp single
     {
         memset(&p->allowed, 0, sizeof p->allowed);
-        p->stays = all > 1 && syscall(SYS_sched_getaffinity, 0, sizeof p->allowed, &p->allowed) > 0 && share_out(p, all);
+        int is_shared = 0;
+        for (int i = 1; i < all; i++) is_shared |= is_taken(p, i, p->where[i]);
+        const int is_known = all > 1 && syscall(SYS_sched_getaffinity, 0, sizeof p->allowed, &p->allowed) > 0;
+        p->stays = is_known && (is_shared || count_of(&p->allowed) == all) && share_out(p, all);
     }
     if (!p->stays) return;
     if (syscall(SYS_sched_getaffinity, 0, sizeof before, &before) <= 0) memset(&before, 255, sizeof before);

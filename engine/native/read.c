@@ -1,7 +1,7 @@
 /* Products of many rows with weights in few bits, or in bf16: what reads a prompt. Rows and products are bf16.
 
-   A thread takes some outputs at a time: their weights are widened to bf16 into memory of its own, which stays in its
-   cache, and multiplied with all rows there, 16 outputs with 16 rows in one instruction (AMX). Every number is summed up
+   A thread takes some outputs at a time: their weights, or where rows are few some columns of them, are widened to bf16 into
+   memory of its own, which stays in its cache, and multiplied with all rows there, 16 outputs with 16 rows in one instruction (AMX). Every number is summed up
    from the first column to the last, whatever else is computed with it: so a row has the same bits among any others. And so
    it does not matter either whether weights come in few bits or in bf16, to which they were rounded before. */
 
@@ -84,7 +84,7 @@ typedef struct {
 static int least(int a, int b) { return a < b ? a : b; }
 
 /* The weights of `count` outputs from `first` on, `depth` columns from `k` on, `[up to a multiple of TAKEN, depth]`, with zeros
-   behind the last. Behind their last columns it goes on with the outputs from `next` on. */
+   behind the last. What is fetched meanwhile are their next columns, and behind the last those of the outputs from `next` on. */
 static void write_weights(const Product *p, int first, int next, int count, int k, int depth, uint16_t *to) {
     const int there = least(p->columns - k, depth), is_last = k + depth >= p->columns;
     for (int done = 0; done < count;) {

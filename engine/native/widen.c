@@ -48,7 +48,7 @@ typedef struct {
     int next_row, next;
 } Part;
 
-/* Have a piece on its way, of a row that there is. */
+/* Have a piece on its way to the nearest cache, of a row that there is. Of a whole row that is its beginning: the rest follows. */
 INLINE void fetch_piece(const Matrix *m, int row, int first, int bits, int kind, int group) {
     const char *from = piece_of(m, row, first, bits, kind);
     const int size = is_in_blocks(kind) ? stretch_bytes(kind) : PIECE_COLUMNS / 8 * bits;
@@ -57,7 +57,7 @@ INLINE void fetch_piece(const Matrix *m, int row, int first, int bits, int kind,
     if (is_in_blocks(kind) || kind == ROW) return;
     const size_t at = ((size_t)row * m->groups + first / group) * (kind == NESTED ? 1 : 2);
     __builtin_prefetch((const char *)m->scales + at);
-    __builtin_prefetch((const char *)m->mins + at);
+    if (m->mins) __builtin_prefetch((const char *)m->mins + at);
 }
 
 /* The codes of eight columns of a piece, which begins at `from`. */

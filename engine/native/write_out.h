@@ -77,7 +77,7 @@ TARGET INLINE int OF(write_bytes)(const int8_t *codes, int apart, const Groups *
     return column;
 }
 
-/* `widen_by`. */
+/* As `widen_by`; and what comes next is fetched meanwhile. */
 TARGET INLINE void OF(write_by)(const Matrix *m, const Part *part, uint16_t *out, int bits, int kind, int group) {
     for (int i = 0; i < part->rows; i++, out += part->apart) {
         if (part->next_row + i < m->rows) fetch_piece(m, part->next_row + i, part->next, bits, kind, group);

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from engine.gguf.blocks import FORMATS, SUPER, BlockFormat, Bytes, take_apart
 from engine.weights.arena import Arena
+from engine.weights.mapped_file import MappedFile
 from engine.weights.packed import (
     STRETCH,
     Bits,
@@ -37,7 +38,7 @@ class BlockMatrix(CodedMatrix):
     form: int
     blocks: Tensor
     order: Tensor | None = None
-    file: object = None
+    file: MappedFile | None = None
 
     @property
     def rows(self) -> int:  # type: ignore[override]

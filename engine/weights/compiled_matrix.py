@@ -96,9 +96,10 @@ class CompiledStack:
         self._library.headstart_widen(byref(self.matrix), first, len(out), self.columns, out.data_ptr(), is_bf16)
 
     def rows_at(self, ids: Tensor, dtype: torch.dtype) -> Tensor:
-        """Some rows `[n]` in full, in this order, in bf16 or fp32."""
-        assert ids.dtype is torch.long
-        ids, out = ids.contiguous(), torch.empty(len(ids), self.columns, dtype=dtype)
+        """Some rows `[n]` in full, in this order, in bf16 or fp32. Raises IndexError where there is none."""
+        if any(not 0 <= index < self.rows for index in ids.tolist()):
+            raise IndexError(f"one of {ids.tolist()} is no row of {self.rows}")
+        ids, out = ids.to(torch.long).contiguous(), torch.empty(len(ids), self.columns, dtype=dtype)
         self._library.headstart_widen_some(
             byref(self.matrix), ids.data_ptr(), len(ids), self.columns, out.data_ptr(), dtype is torch.bfloat16
         )

@@ -107,10 +107,9 @@ def _check_finite(matrix: PackedMatrix) -> None:
             raise GgufDamagedError(NO_NUMBERS)
 
 
-def read_numbers(recipe: Recipe, shape: tuple[int, ...], dtype: torch.dtype, arena: Arena) -> Tensor:
-    """The numbers of a tensor of the model, piece by piece, in memory of `arena`. Raises GgufDamagedError where one is
-    none, OSError."""
-    out = arena.room(prod(shape) * dtype.itemsize).view(dtype)
+def read_numbers(recipe: Recipe, shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
+    """The numbers of a tensor of the model, piece by piece. Raises GgufDamagedError where one is none, OSError."""
+    out = torch.empty(prod(shape), dtype=dtype)
     at = 0
     for piece in recipe.pieces():
         numbers = torch.from_numpy(np.ascontiguousarray(piece)).reshape(-1)

@@ -114,6 +114,32 @@ def test_it_does_not_wait_for_long(make_bridge: Callable[..., Any]) -> None:
     assert bridge.timer.interval() == DRAIN_EVERY_MS
 
 
+def test_the_word_that_is_foreseen_is_waited_for(
+    make_bridge: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All that was there before it stays in its order; and the window is not left waiting where it does not come."""
+    engine = FakeEngine(manual=True)
+    bridge, ear = make_bridge(engine, clock=lambda: 0.0)
+    bridge.wait_for_word()  # none is foreseen
+    bridge.submit(REQUEST, is_soon=True)
+    engine.advance_to(Prefill)
+    bridge.wait_for_word()
+    assert ear.names() == []
+    assert bridge.timer.interval() == SOON_EVERY_MS
+    monkeypatch.setattr("app.chat.bridge.WAITED_S", 3600.0)
+    monkeypatch.setattr("app.chat.bridge.time.sleep", lambda _: engine.advance_to(TextDelta))
+    bridge.wait_for_word()
+    assert ear.names() == []
+    assert bridge.timer.interval() == 0
+    bridge.drain()
+    assert ear.names()[0] == "matched"
+    assert ear.names()[-1] == "text"
+    assert bridge.timer.interval() == DRAIN_EVERY_MS
+    bridge.submit(REQUEST, is_soon=True)
+    bridge.close()
+    bridge.wait_for_word()
+
+
 @pytest.mark.parametrize("script", [Script(fail_after=-1), Script(tokens=())])
 def test_an_answer_without_a_word_ends_at_once(make_bridge: Callable[..., Any], script: Script) -> None:
     engine = FakeEngine(script)

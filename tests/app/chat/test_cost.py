@@ -184,7 +184,7 @@ def test_no_word_is_foreseen_where_the_last_one_took_long(desk: Desk) -> None:
     cost.draft_changed("Hi")
     rest(desk)
     assert cost.is_word_soon("Hi")
-    slow = TurnStats(1, 109, 100, 9, 1, 0.6, TtftParts(), 0.0, 3.0, False, 0)
+    slow = TurnStats(1, 109, 100, 9, 1, 0.4, TtftParts(), 0.0, 3.0, False, 0)
     cost.note_answer(slow)
     assert not cost.is_word_soon("Hi")
     cost.note_answer(replace(slow, computed_tokens=109, ttft_s=3.0))

@@ -309,3 +309,22 @@ def test_a_mapped_file_that_ends_early(file: Path) -> None:
     file.write_bytes(blocks.tobytes()[:-1])
     with pytest.raises(GgufDamagedError, match="became shorter"):
         read_packed(recipe, MappedFiles())
+
+
+@needs_compiled
+def test_rows_are_taken_in_any_order(wide: int, file: Path) -> None:
+    """Embeddings of some tokens, of every form that weights have."""
+    ids = torch.tensor([5, 0, 5, 3, 1])
+    forms: list[CodedMatrix | torch.Tensor] = [torch.randn(6, 72), torch.randn(6, 72).to(torch.bfloat16)]
+    for kind in KINDS:
+        matrix, _ = read(file, kind, 6, columns_of(kind, 3), kind)
+        forms.append(matrix)
+    forms.append(mapped(file, GGMLQuantizationType.Q8_0, 6, 512, 1, np.random.default_rng(1).permutation(6))[0])
+    for form in forms:
+        for dtype in (torch.float32, torch.bfloat16):
+            whole = form.to(dtype) if isinstance(form, torch.Tensor) else form.widened(dtype)
+            assert torch.equal(CompiledStack([form]).rows_at(ids, dtype), whole[ids])
+            assert torch.equal(CompiledStack([form]).rows_at(ids.to(torch.int32), dtype), whole[ids])
+    for none in (6, -1):
+        with pytest.raises(IndexError, match="no row of 6"):
+            CompiledStack([forms[0]]).rows_at(torch.tensor([0, none]), torch.float32)
