@@ -228,6 +228,30 @@ def test_the_file_has_the_room_for_what_was_stored(path: Path) -> None:
     history.close()
 
 
+def test_what_is_stored_in_haste_has_its_room_at_the_end(path: Path) -> None:
+    """It is stored at once all the same, and inside of other changes nothing is carried over before they are."""
+
+    def has_room() -> bool:
+        (pages,), (page_bytes,) = (history.file.query(f"PRAGMA {name}")[0] for name in ("page_count", "page_size"))
+        return bool(path.stat().st_size == pages * page_bytes)
+
+    history = History(path)
+    with history.in_haste():
+        with history.in_haste():
+            number = history.create("", Sampling(), DAY).id
+            history.append(number, None, "user", "x" * 50_000)
+        assert len(history.messages(number)) == 1
+        assert not has_room()
+    assert has_room()
+    with history.together(), history.in_haste():
+        history.append(number, 1, "assistant", "y" * 50_000)
+    assert has_room()
+    with pytest.raises(HeadstartError), history.in_haste():
+        history.conversation(history.append(number, 2, "user", "z" * 50_000).id + 1000)
+    assert has_room()
+    history.close()
+
+
 @contextmanager
 def files_up_to(limit: int) -> Iterator[None]:
     """No file can be written behind its first `limit` bytes, as on a full disk: a file that is there can be changed."""

@@ -306,6 +306,29 @@ def test_the_number_of_threads_changes_no_bit() -> None:
 
 
 @needs_native
+@pytest.mark.usefixtures("threads")
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="Linux says where threads may compute")
+@torch.inference_mode()
+def test_threads_may_compute_where_they_might_before() -> None:
+    """While a pass is computed each may stay on one processor, but not behind it."""
+
+    def processors() -> set[str]:
+        return {
+            line.split()[1]
+            for task in Path("/proc/self/task").iterdir()
+            for line in (task / "status").read_text().splitlines()
+            if line.startswith("Cpus_allowed:")
+        }
+
+    before = processors()
+    for count in (2, 3, 2):
+        torch.set_num_threads(count)
+        read(CONFIGS["qwen3"], [300, 1, 1])
+        Stack([torch.randn(64, 64)])(torch.randn(1, 64))
+    assert processors() == before
+
+
+@needs_native
 @torch.inference_mode()
 def test_a_few_tokens_at_once_are_as_many_steps() -> None:
     at_once, one_by_one = (
