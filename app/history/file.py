@@ -91,6 +91,16 @@ class HistoryFile:
         with self.together():
             return self.db.execute(statement, values).lastrowid or 0
 
+    @property
+    def changes(self) -> int:
+        """How many rows were changed since it was opened, also such as were changed back."""
+        return self.db.total_changes
+
+    @property
+    def is_changing(self) -> bool:
+        """Whether something was changed that is not stored yet."""
+        return self.db.in_transaction
+
     @contextmanager
     def speaking(self) -> Iterator[None]:
         """What SQLite says inside becomes a HeadstartError."""

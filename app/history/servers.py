@@ -15,11 +15,21 @@ class ServerTable:
 
     def __init__(self, file: HistoryFile) -> None:
         self._file = file
+        self._known: dict[int, str] = {}
+        self._changes = -1
 
     def of(self, conversation_id: int) -> str:
-        """The server of a conversation, "" for none."""
+        """The server of a conversation, "" for none. It is asked for wherever a conversation is shown or sent, so it is
+        known until anything is changed in the file, which nobody else can."""
+        if self._file.changes != self._changes:
+            self._known, self._changes = {}, self._file.changes
+        if conversation_id in self._known:
+            return self._known[conversation_id]
         query = "SELECT conversation_id AS id, server FROM answered_by WHERE conversation_id = ?"
-        return next((row.read("server", read_text, "") for row in self._file.rows(query, conversation_id)), "")
+        found = next((row.read("server", read_text, "") for row in self._file.rows(query, conversation_id)), "")
+        if not self._file.is_changing:  # else it may be taken back
+            self._known[conversation_id] = found
+        return found
 
     def choose(self, conversation_id: int, server: str) -> None:
         """Have a conversation answered by this server from now on; "" for the model that is open."""

@@ -1,9 +1,10 @@
 /* Products of many rows with weights in few bits, or in bf16: what reads a prompt. Rows and products are bf16.
 
    A thread takes some outputs at a time: their weights, or where rows are few some columns of them, are widened to bf16 into
-   memory of its own, which stays in its cache, and multiplied with all rows there, 16 outputs with 16 rows in one instruction (AMX). Every number is summed up
-   from the first column to the last, whatever else is computed with it: so a row has the same bits among any others. And so
-   it does not matter either whether weights come in few bits or in bf16, to which they were rounded before. */
+   memory of its own, which stays in its cache, and multiplied with all rows there, 16 outputs with 16 rows in one instruction
+   (AMX). Every number is summed up from the first column to the last, whatever else is computed with it: so a row has the same
+   bits among any others. And so it does not matter either whether weights come in few bits or in bf16, to which they were
+   rounded before. */
 
 #include <omp.h>
 #include "model.h"

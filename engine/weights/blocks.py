@@ -72,7 +72,8 @@ class BlockMatrix(CodedMatrix):
         """As of every matrix."""
         if device == self.device:
             return self
-        return BlockMatrix(self.columns, self.form, *(part.to(device) for part in self.parts))
+        order = None if self.order is None else self.order.to(device)
+        return BlockMatrix(self.columns, self.form, self.blocks.to(device), order)
 
     def widened(self, dtype: torch.dtype) -> Tensor:
         """As of every matrix."""

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from engine.weights.arena import LINE
 from engine.weights.compiled_matrix import CompiledStack, can_compile, can_read
 
 MEASURE = 64
@@ -20,9 +21,6 @@ COUNTS = (16, 64, 96, 128, 192, 256)
 """Counts of rows that are tried: those are used that give the bits that MEASURE gives. Fewer rows are often computed by
 another kernel. All are so even that a part of some rows begins with a whole cache line wherever it begins, if the first
 part does."""
-
-LINE = 64
-"""Bytes of a cache line, where rows begin: a sum may be taken in another order from the middle of a line on."""
 
 EVEN = 16
 """Columns of one cache line in fp32. With narrower matrices, or such as are wider by a little, a row's bits may hang on
@@ -64,7 +62,7 @@ def multiply(rows: Tensor, matrix: Tensor, bias: Tensor | None = None) -> Tensor
 
 
 def _by_counts(rows: Tensor, matrix: Tensor, bias: Tensor | None, counts: tuple[int, ...]) -> Tensor:
-    rows = rows.clone() if rows.data_ptr() % LINE else rows
+    rows = rows.clone() if rows.data_ptr() % LINE else rows  # from the middle of a line on, sums may have another order
     out = rows.new_empty(len(rows), matrix.shape[1])
     for start, count in parts(len(rows), counts):
         part = rows[start : start + count]

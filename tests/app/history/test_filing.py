@@ -143,3 +143,23 @@ def test_a_copy_is_answered_by_the_same_server(history: History) -> None:
     for number, server in ((begin(history, "One"), "http://elsewhere/v1"), (begin(history, "Two"), "")):
         history.servers.choose(number, server)
         assert history.servers.of(history.filing.copy(number, "Copy")) == server
+
+
+def choose_and_fail(history: History, number: int) -> None:
+    with history.together():
+        history.servers.choose(number, "http://other/v1")
+        assert history.servers.of(number) == "http://other/v1"
+        history.conversation(number + 1000)
+
+
+def test_the_server_of_a_conversation_is_that_of_now(history: History) -> None:
+    """Also where a change was taken back, and where the conversation is gone."""
+    number = begin(history, "One")
+    assert history.servers.of(number) == ""
+    history.servers.choose(number, "http://one/v1")
+    assert history.servers.of(number) == "http://one/v1"
+    with pytest.raises(HeadstartError):
+        choose_and_fail(history, number)
+    assert history.servers.of(number) == "http://one/v1"
+    history.delete(number)
+    assert history.servers.of(number) == ""
