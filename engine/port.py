@@ -91,6 +91,10 @@ class EnginePort(Protocol):
         """Take up to `limit` events, oldest first. Never waits; empty when there is nothing new. Two threads that poll
         share the events: each one comes to one of them."""
 
+    def wait(self, timeout_s: float) -> bool:
+        """Wait until there is something to `poll` of the model that was loaded last, for so long at most; False where
+        nothing came. One thread at a time may wait."""
+
     def close(self, timeout_s: float = 6.0) -> bool:
         """End the worker thread. What is open ends with Failed; commands given before are carried out; what waits to be
         written to disk is written, for up to 3 s. True when it ended within `timeout_s`. Safe to call twice."""

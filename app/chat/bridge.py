@@ -33,8 +33,8 @@ REST_EVERY_MS = 500
 """While nothing is asked for: the engine works on, and says what it settled, wrote to disk, or could not."""
 SOON_EVERY_MS = 15
 """While a first word is foreseen at once."""
-WAITED_S, LOOK_EVERY_S = 0.06, 0.001
-"""How long that word is waited for before anything else is done, and how long it is from one look to the next."""
+WAITED_S = 0.06
+"""How long that word is waited for before anything else is done."""
 HELD_S = 0.12
 """So long at most what comes before that word waits for it: nobody sees the difference."""
 DRAIN_FOR_S = 0.008
@@ -147,9 +147,8 @@ class Bridge(QObject):
             if self._is_word_there(self._soon[0]):
                 self.timer.start(0)
                 return
-            if time.perf_counter() >= until:
+            if not self._engine.wait(max(0.0, until - time.perf_counter())):
                 return
-            time.sleep(LOOK_EVERY_S)
 
     def submit_aside(self, request: Request) -> int:
         """As `submit`, for a request that is no turn of a conversation; all it brings comes through `aside`."""

@@ -17,6 +17,8 @@ from app.history.records import repair_text
 from app.placeholders import Cure, Values, names_in
 from engine import HeadstartError, ModelInfo, Preview, Request, TemplateSettings, TurnStats
 
+PREVIEW_REST_MS = 80
+"""Less than from one key to the next: what was typed is nearly always previewed when it is sent, its prompt built."""
 SOON_TOKENS, SOON_CHARACTERS, SOON_S = 32, 64, 0.3
 """A first word is foreseen at once where so few tokens are left to read, so little was typed since they were counted,
 and it takes no longer: neither by the estimate, which says little of so few tokens, nor by the newest of such answers.
@@ -53,7 +55,8 @@ class Outlook:
 
 
 class Previewer(QObject):
-    """Asks the engine for previews once nothing has changed for 150 ms, and hands on the answer to the newest question.
+    """Asks the engine for previews once nothing has changed for 80 ms, or for 150 ms while something is read ahead, and
+    hands on the answer to the newest question.
 
     `requests` builds what to ask about, nothing where there is nothing to ask; `tell` gets one preview for each,
     in their order, when all are there. One that fails needs no word: sending the same says why.
@@ -75,14 +78,15 @@ class Previewer(QObject):
         self._awaited: dict[int, Preview | None] = {}  # what came so far, by the id it was asked for under
         self.rest = QTimer(self)
         self.rest.setSingleShot(True)
-        self.rest.setInterval(REST_MS)
-        self.rest.timeout.connect(self.ask)
+        self.rest.timeout.connect(self._on_rest)
+        self._has_let_read = False
         bridge.preview.connect(self._on_preview)
 
     def schedule(self) -> None:
         """Something changed: what was asked before is stale."""
         self._give_up()
-        self.rest.start()
+        self._has_let_read = False
+        self.rest.start(PREVIEW_REST_MS)
 
     def drop(self) -> None:
         """There is nothing to preview now."""
@@ -90,10 +94,19 @@ class Previewer(QObject):
         self.rest.stop()
 
     def ask(self) -> None:
-        """Ask now. The timer calls this."""
+        """Ask now. The timer calls this in the end."""
         self.rest.stop()
         self._give_up()
         self._awaited = {self._bridge.request_preview(request): None for request in self._requests()}
+
+    def _on_rest(self) -> None:
+        """A preview breaks off what is being read ahead. Between two keys that goes first: else whoever types on a slow
+        computer would have nothing read."""
+        if self._bridge.is_reading_ahead and not self._has_let_read:
+            self._has_let_read = True
+            self.rest.start(REST_MS - PREVIEW_REST_MS)
+        else:
+            self.ask()
 
     def _give_up(self) -> None:
         """Nobody waits for what was asked any more: the engine need not work on it."""
@@ -113,7 +126,7 @@ class Previewer(QObject):
 
 
 class Cost(QObject):
-    """Keeps the cost of five prompts up to date while the session is idle, each once nothing has changed for 150 ms,
+    """Keeps the cost of five prompts up to date while the session is idle, each once nothing has changed for 80 ms,
     and has what is certain of the first and the third read ahead.
 
     `outlook` gives what a question would be sent with now, None while nothing can be sent; `attached` are the files

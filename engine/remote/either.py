@@ -102,6 +102,9 @@ class EitherEngine:
             taken.append(answers.popleft())
         return taken
 
+    def wait(self, timeout_s: float) -> bool:
+        return self._present.wait(timeout_s)
+
     def close(self, timeout_s: float = 6.0) -> bool:
         is_remote_over = self._remote.close(timeout_s)
         return self._local.close(timeout_s) and is_remote_over

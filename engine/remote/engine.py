@@ -154,6 +154,9 @@ class RemoteEngine:
     def poll(self, limit: int = 256) -> list[Event]:
         return self._box.take(limit)
 
+    def wait(self, timeout_s: float) -> bool:
+        return self._box.wait(timeout_s)
+
     def close(self, timeout_s: float = 6.0) -> bool:
         self._is_closed = True
         thread, loop = self._thread, self._loop

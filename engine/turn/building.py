@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from concurrent.futures import Future
 from functools import partial
 
@@ -15,13 +16,18 @@ LONG_TEXT = 50_000
 """Characters of a request from which on it is encoded in a thread of its own: a million take a second."""
 
 
+NEWEST = 4
+"""Prompts that are remembered: of what was previewed, or read ahead, and of what may be sent in place of that."""
+
+
 class Building:
     """Builds the prompts of requests with one `builder`; of long ones one at a time. `form` is how the model marks the
-    parts of its answers."""
+    parts of its answers. What was previewed is mostly what is sent next, so the newest short ones are remembered."""
 
     def __init__(self, builder: PromptBuilder, form: AnswerFormat) -> None:
         self.builder = builder
         self._form = form
+        self._newest: deque[tuple[Request, Prompt]] = deque(maxlen=NEWEST)
         self._long_text: tuple[Request, Future[Prompt]] | None = None
         """The long text that is encoded in a thread of its own, or was, and its prompt was not used yet."""
 
@@ -32,7 +38,7 @@ class Building:
         if sum(len(message.content) for message in request.messages) <= LONG_TEXT:
             if self._long_text and self._long_text[1].done():  # nobody came back for it
                 self._long_text = None
-            return build()
+            return self._remembered(request) or self._noted(request, build())
         while (other := self._long_text) and not _is_same_text(other[0], request):
             wait_for(other[1], listen)
             self._end(other)
@@ -40,6 +46,10 @@ class Building:
         wait_for(mine[1], listen)
         self._end(mine)
         return mine[1].result()
+
+    def forget(self) -> None:
+        """Remember no prompt."""
+        self._newest.clear()
 
     def now(self, request: Request, settings: TemplateSettings) -> Prompt:
         """The prompt of a request with other settings of its template, in this thread."""
@@ -57,6 +67,14 @@ class Building:
             return None
         has_tools = any(message.tool_calls or message.role == "tool" for message in prompt.messages)
         return AnswerReader(self._form, self.builder.asked_with(prompt), request.tools, has_tools=has_tools)
+
+    def _remembered(self, request: Request) -> Prompt | None:
+        return next((prompt for asked, prompt in self._newest if _is_same_text(asked, request)), None)
+
+    def _noted(self, request: Request, prompt: Prompt) -> Prompt:
+        if request.day is not None:  # else a template that prints a date sees today's
+            self._newest.appendleft((request, prompt))
+        return prompt
 
     def _end(self, done: tuple[Request, Future[Prompt]]) -> None:
         """Hold it no longer, unless a preview within `listen` has begun another one by now."""

@@ -523,6 +523,7 @@ class Responder:
         """Keep nothing for this conversation any more, on disk neither."""
         self.last_turns.forget(conversation)
         self._lookups.forget(conversation)
+        self.building.forget()
         if self.draft is not None:
             self.draft.forget()
         self.cache.forget(conversation)

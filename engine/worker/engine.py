@@ -127,6 +127,9 @@ class Engine:
                     self.worker.end_open()
         return self._box.take(limit)
 
+    def wait(self, timeout_s: float) -> bool:
+        return self._box.wait(timeout_s)
+
     def close(self, timeout_s: float = 6.0) -> bool:
         if self._is_beside:
             self._is_closed = True

@@ -16,16 +16,24 @@ ENDS = (Loaded, Preview, Finished, Failed)
 
 class Mailbox:
     """The events for one of those who use the engine, in the order they were reported. `wake` is called whenever one
-    comes, from the thread that reports it."""
+    comes, from the thread that reports it. One thread at a time may `wait`."""
 
     def __init__(self, wake: Callable[[], None] = lambda: None) -> None:
         self._events: deque[Event] = deque()
+        self._has_come = threading.Event()
         self._wake = wake
 
     def put(self, event: Event) -> None:
         """One more event."""
         self._events.append(event)
+        self._has_come.set()
         self._wake()
+
+    def wait(self, timeout_s: float) -> bool:
+        """Wait until there is an event, for so long at most; whether there is one. Whoever waits takes no time of a
+        processor."""
+        self._has_come.clear()
+        return bool(self._events) or self._has_come.wait(timeout_s)
 
     def take(self, limit: int) -> list[Event]:
         """Up to `limit` events, oldest first; each comes to one caller only."""

@@ -93,6 +93,7 @@ class FakeEngine:
         self.cancelled: list[int] = []
         self.calls: list[str] = []
         self.closed = False
+        self.while_waiting: Callable[[], object] = lambda: None
         self.model = model
         self.load_failure = load_failure
         self.budget_bytes = model.cache_budget_bytes
@@ -228,6 +229,11 @@ class FakeEngine:
         if not self._manual:
             self._make_ready()
         return [self._ready.popleft() for _ in range(min(limit, len(self._ready)))]
+
+    def wait(self, timeout_s: float) -> bool:
+        """Whether there is something now, after `while_waiting`: time does not pass here."""
+        self.while_waiting()
+        return bool(self._ready)
 
     def close(self, timeout_s: float = 6.0) -> bool:
         """Remembered in `closed`."""

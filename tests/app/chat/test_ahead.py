@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, trainers
 from transformers import PreTrainedTokenizerFast
 
-from app.chat.ahead import ENOUGH_CHARACTERS, HELD_CHARACTERS, alternatives, certain_part, is_wanted
+from app.chat.ahead import ENOUGH_CHARACTERS, HELD_CHARACTERS, REST_MS, alternatives, certain_part, is_wanted
 from app.chat.residents import ResidentPrompt
 from app.placeholders import Cure
 from app.settings import Settings
@@ -120,6 +120,27 @@ def test_typing_is_read_in_stretches(quiet: Desk) -> None:
     quiet.play()
     rest(quiet)
     assert texts(quiet.engine.wishes[-1])[0] == QUESTION
+
+
+def test_what_is_read_is_not_broken_off_between_two_keys(quiet: Desk) -> None:
+    """A preview would: it is asked for a little later then. Where nothing is read, the shorter rest does."""
+    previewer, fast = quiet.session.cost.draft, 80
+    quiet.session.cost.draft_changed(QUESTION)
+    assert quiet.bridge.is_reading_ahead
+    quiet.engine.previews.clear()
+    waited = [previewer.rest.interval()]
+    previewer.rest.timeout.emit()
+    assert not quiet.engine.previews
+    assert previewer.rest.isActive()
+    waited.append(previewer.rest.interval())
+    previewer.rest.timeout.emit()
+    assert len(quiet.engine.previews) == 1
+    assert waited == [fast, REST_MS - fast]
+    quiet.play()
+    quiet.session.cost.draft_changed(f"{QUESTION} ")
+    assert previewer.rest.interval() == fast
+    previewer.rest.timeout.emit()
+    assert len(quiet.engine.previews) == 2
 
 
 def test_a_paste_is_read_at_once(quiet: Desk) -> None:

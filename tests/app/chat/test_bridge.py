@@ -127,7 +127,7 @@ def test_the_word_that_is_foreseen_is_waited_for(
     assert ear.names() == []
     assert bridge.timer.interval() == SOON_EVERY_MS
     monkeypatch.setattr("app.chat.bridge.WAITED_S", 3600.0)
-    monkeypatch.setattr("app.chat.bridge.time.sleep", lambda _: engine.advance_to(TextDelta))
+    engine.while_waiting = lambda: engine.advance_to(TextDelta)
     bridge.wait_for_word()
     assert ear.names() == []
     assert bridge.timer.interval() == 0

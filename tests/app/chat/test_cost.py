@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from pytestqt.qtbot import QtBot
 
-from app.chat.ahead import REST_MS
+from app.chat.cost import PREVIEW_REST_MS
 from engine import Failed, Finished, Message, ModelSpec, Preview, TextDelta, TtftParts, TurnStats
 from tests.app.conftest import Desk
 
@@ -30,7 +30,7 @@ def test_typing_is_asked_about_once_it_rests(desk: Desk, qtbot: QtBot) -> None:
         for text in ("H", "He", "Hel"):
             desk.session.cost.draft_changed(text)
     assert asked(desk) == [(Message("user", "Hel"),)]
-    assert REST_MS == 150
+    assert PREVIEW_REST_MS == 80
 
 
 def test_a_preview_is_the_request_that_would_be_sent(desk: Desk) -> None:

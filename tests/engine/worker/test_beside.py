@@ -180,3 +180,22 @@ def test_the_answers_of_both_are_read_once_more_at_idle(driver: Driver, other: D
     assert responder is not None
     for past, end in zip(responder.last_turns.all.values(), ends, strict=True):
         assert past.reusable == len(past.ids) >= end.stats.prompt_tokens
+
+
+def test_whoever_waits_is_woken_by_the_next_event(driver: Driver, other: Driver) -> None:
+    """By one of its own; and it hears at once where there is one already, or where the engine is closed meanwhile."""
+    driver.quiet()
+    assert not driver.engine.wait(0)
+    asked = driver.engine.submit(request())
+    while not any(event.request_id == asked and isinstance(event, Finished) for event in driver.events):
+        assert driver.engine.wait(PATIENCE_S)
+        driver.events += driver.engine.poll()
+    theirs = other.engine.submit(client("What is a tent?"))
+    assert other.engine.wait(PATIENCE_S)
+    assert other.engine.wait(0), "not polled yet"
+    other.finished(theirs)
+    driver.events += driver.engine.poll()
+    driver.engine.preview(request())
+    driver.engine.close()
+    assert driver.engine.wait(PATIENCE_S)
+    assert driver.engine.poll()
