@@ -60,7 +60,7 @@ class _Window:
 
     def __init__(self, folder: Path) -> None:
         sampling = Sampling(temperature=0, max_tokens=WRITTEN)
-        settings = Settings(disk_budget_mb=0, sampling=sampling, read_ahead="never")
+        settings = Settings(disk_budget_mb=0, sampling=sampling, read_ahead="never", write_ahead=False)
         engine = Engine()
         self.player = Player(engine=engine)
         self.application: Application = build(engine, settings, folder / "bench.db")
