@@ -92,8 +92,10 @@ class EnginePort(Protocol):
         share the events: each one comes to one of them."""
 
     def wait(self, timeout_s: float) -> bool:
-        """Wait until there is something to `poll` of the model that was loaded last, for so long at most; False where
-        nothing came. One thread at a time may wait."""
+        """Wait until there may be something to `poll`, for so long at most; False where nothing came. Whoever waits
+        takes no time of a processor. Only the side is listened to that answers now, the model here or the server that
+        was opened: what another server says, which a request named, waits for the next look. One thread at a time may
+        wait."""
 
     def close(self, timeout_s: float = 6.0) -> bool:
         """End the worker thread. What is open ends with Failed; commands given before are carried out; what waits to be

@@ -147,7 +147,8 @@ class Bridge(QObject):
             if self._is_word_there(self._soon[0]):
                 self.timer.start(0)
                 return
-            if not self._engine.wait(max(0.0, until - time.perf_counter())):
+            left = until - time.perf_counter()
+            if left <= 0 or not self._engine.wait(left):
                 return
 
     def submit_aside(self, request: Request) -> int:

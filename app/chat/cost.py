@@ -18,7 +18,7 @@ from app.placeholders import Cure, Values, names_in
 from engine import HeadstartError, ModelInfo, Preview, Request, TemplateSettings, TurnStats
 
 PREVIEW_REST_MS = 80
-"""Less than from one key to the next: what was typed is nearly always previewed when it is sent, its prompt built."""
+"""Less than from one key to the next, for most who type: then what they send was previewed, and its prompt is built."""
 SOON_TOKENS, SOON_CHARACTERS, SOON_S = 32, 64, 0.3
 """A first word is foreseen at once where so few tokens are left to read, so little was typed since they were counted,
 and it takes no longer: neither by the estimate, which says little of so few tokens, nor by the newest of such answers.
@@ -79,13 +79,13 @@ class Previewer(QObject):
         self.rest = QTimer(self)
         self.rest.setSingleShot(True)
         self.rest.timeout.connect(self._on_rest)
-        self._has_let_read = False
+        self._has_waited_for_reading = False
         bridge.preview.connect(self._on_preview)
 
     def schedule(self) -> None:
         """Something changed: what was asked before is stale."""
         self._give_up()
-        self._has_let_read = False
+        self._has_waited_for_reading = False
         self.rest.start(PREVIEW_REST_MS)
 
     def drop(self) -> None:
@@ -102,8 +102,8 @@ class Previewer(QObject):
     def _on_rest(self) -> None:
         """A preview breaks off what is being read ahead. Between two keys that goes first: else whoever types on a slow
         computer would have nothing read."""
-        if self._bridge.is_reading_ahead and not self._has_let_read:
-            self._has_let_read = True
+        if self._bridge.is_reading_ahead and not self._has_waited_for_reading:
+            self._has_waited_for_reading = True
             self.rest.start(REST_MS - PREVIEW_REST_MS)
         else:
             self.ask()
@@ -126,8 +126,8 @@ class Previewer(QObject):
 
 
 class Cost(QObject):
-    """Keeps the cost of five prompts up to date while the session is idle, each once nothing has changed for 80 ms,
-    and has what is certain of the first and the third read ahead.
+    """Keeps the cost of five prompts up to date while the session is idle, each as `Previewer` does, and has what is
+    certain of the first and the third read ahead.
 
     `outlook` gives what a question would be sent with now, None while nothing can be sent; `attached` are the files
     that go with drafts; `may_read_ahead` says whether anything is to be read before it is sent. Attributes: `draft`,

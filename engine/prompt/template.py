@@ -43,7 +43,7 @@ from engine.prompt.switches import Switch
 from engine.prompt.thoughts import parted
 from engine.prompt.token_text import TokenText, names_as_text, readable
 from engine.prompt.written import Written, locate, token_at
-from engine.remembered import Remembered
+from engine.remembered import Remembered, size_of
 from engine.types import (
     NOTHING_CHOSEN,
     InvalidRequestError,
@@ -109,6 +109,13 @@ class Prompt:
     def with_begun(self, ids: tuple[int, ...]) -> Prompt:
         """The prompt with the beginning of its answer behind it."""
         return replace(self, ids=self.ids + ids, begun=len(ids))
+
+    @property
+    def nbytes(self) -> int:
+        """What its ids and texts take."""
+        texts = sum(size_of((each.content, each.thought, each.token_ids)) for each in self.messages)
+        calls = sum(size_of((call.name, call.arguments, call.id)) for each in self.messages for call in each.tool_calls)
+        return size_of(self.ids) + texts + calls
 
     @property
     def asked(self) -> tuple[int, ...]:

@@ -1,10 +1,11 @@
-"""The prompt of a request. A long text is encoded in a thread of its own, so that everything else goes on meanwhile."""
+"""The prompt of a request. The newest are remembered, for what is previewed is mostly what is sent next. A long text is
+encoded in a thread of its own, so that everything else goes on meanwhile."""
 
 from __future__ import annotations
 
-from collections import deque
 from concurrent.futures import Future
 from functools import partial
+from typing import NamedTuple
 
 from engine.prompt.marks import AnswerFormat
 from engine.prompt.parts import AnswerReader
@@ -14,20 +15,27 @@ from engine.types import Request, TemplateSettings
 
 LONG_TEXT = 50_000
 """Characters of a request from which on it is encoded in a thread of its own: a million take a second."""
+REMEMBERED_PROMPTS, REMEMBERED_BYTES = 32, 8_000_000
+"""Of the draft, of what may be sent in place of it, and of conversations in sight whose badges are asked for."""
 
 
-NEWEST = 4
-"""Prompts that are remembered: of what was previewed, or read ahead, and of what may be sent in place of that."""
+class Built(NamedTuple):
+    """A prompt, what it was built for, and the bytes that it takes."""
+
+    request: Request
+    prompt: Prompt
+    nbytes: int
 
 
 class Building:
     """Builds the prompts of requests with one `builder`; of long ones one at a time. `form` is how the model marks the
-    parts of its answers. What was previewed is mostly what is sent next, so the newest short ones are remembered."""
+    parts of its answers. Short ones are remembered; those that nobody asked for the longest time go first."""
 
     def __init__(self, builder: PromptBuilder, form: AnswerFormat) -> None:
         self.builder = builder
         self._form = form
-        self._newest: deque[tuple[Request, Prompt]] = deque(maxlen=NEWEST)
+        self._built: list[Built] = []
+        """What was asked for last is at the end."""
         self._long_text: tuple[Request, Future[Prompt]] | None = None
         """The long text that is encoded in a thread of its own, or was, and its prompt was not used yet."""
 
@@ -47,9 +55,16 @@ class Building:
         self._end(mine)
         return mine[1].result()
 
+    @property
+    def nbytes(self) -> int:
+        """What the builder remembers of texts, and the prompts that are remembered."""
+        return self.builder.nbytes + sum(each.nbytes for each in self._built)
+
     def forget(self) -> None:
         """Remember no prompt."""
-        self._newest.clear()
+        self._built.clear()
+        if self._long_text and self._long_text[1].done():
+            self._long_text = None
 
     def now(self, request: Request, settings: TemplateSettings) -> Prompt:
         """The prompt of a request with other settings of its template, in this thread."""
@@ -69,11 +84,21 @@ class Building:
         return AnswerReader(self._form, self.builder.asked_with(prompt), request.tools, has_tools=has_tools)
 
     def _remembered(self, request: Request) -> Prompt | None:
-        return next((prompt for asked, prompt in self._newest if _is_same_text(asked, request)), None)
+        """What was built for the same text. How soon it is there tells nobody what others asked who are kept apart."""
+        known = [each for each in self._built if each.request.salt == request.salt]
+        found = next((each for each in known if _is_same_text(each.request, request)), None)
+        if found is None:
+            return None
+        self._built = [each for each in self._built if each is not found] + [found]
+        return found.prompt
 
     def _noted(self, request: Request, prompt: Prompt) -> Prompt:
-        if request.day is not None:  # else a template that prints a date sees today's
-            self._newest.appendleft((request, prompt))
+        size = prompt.nbytes
+        # Without a day of its own, a template that prints a date sees today's.
+        if request.day is not None and size <= REMEMBERED_BYTES:
+            self._built.append(Built(request, prompt, size))
+            while len(self._built) > REMEMBERED_PROMPTS or sum(each.nbytes for each in self._built) > REMEMBERED_BYTES:
+                del self._built[0]
         return prompt
 
     def _end(self, done: tuple[Request, Future[Prompt]]) -> None:

@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from engine.prompt.divergence import Past
-from engine.remembered import size_of
 from engine.types import Message, Request
 
 PAST_CONVERSATIONS, PAST_BYTES = 256, 64_000_000
@@ -77,7 +76,7 @@ class LastTurns:
 
     def _bound(self) -> None:
         """Keep within the bounds. Turns of other programs go first: the window's conversations come back after days."""
-        sizes = {name: _bytes(past) for name, past in self._turns.items()}
+        sizes = {name: past.prompt.nbytes for name, past in self._turns.items()}
         while len(sizes) > 1 and (len(sizes) > PAST_CONVERSATIONS or sum(sizes.values()) > self.most_bytes):
             older = list(sizes)[:-1]
             gone = next((name for name in older if self._turns[name].client), older[0])
@@ -88,11 +87,3 @@ class LastTurns:
 def _system(messages: Sequence[Message]) -> str:
     """The system prompt that a conversation begins with."""
     return messages[0].content if messages[0].role == "system" else ""
-
-
-def _bytes(past: Past) -> int:
-    """What the last turn of a conversation takes: its ids and texts."""
-    messages = past.prompt.messages
-    texts = sum(size_of((message.content, message.thought, message.token_ids)) for message in messages)
-    calls = sum(size_of((call.name, call.arguments, call.id)) for message in messages for call in message.tool_calls)
-    return size_of(past.prompt.ids) + texts + calls

@@ -114,7 +114,7 @@ class Responder:
     def view(self, request_id: int = 0, *, with_nodes: bool = False) -> CacheView:
         """The cache's memory now, with what is kept beside it; `with_nodes` adds the tree."""
         view = self.cache.view(request_id, with_nodes=with_nodes)
-        beside = self._text.nbytes + self.builder.nbytes + self._cold_times.nbytes + self.last_turns.nbytes
+        beside = self._text.nbytes + self.building.nbytes + self._cold_times.nbytes + self.last_turns.nbytes
         read = self._read_ahead
         return replace(
             view,
@@ -530,6 +530,7 @@ class Responder:
 
     def clear(self) -> None:
         """Drop everything that no running request needs, on disk too."""
+        self.building.forget()
         self.cache.clear()
         if self.draft is not None:
             self.draft.forget()

@@ -93,6 +93,7 @@ class FakeEngine:
         self.cancelled: list[int] = []
         self.calls: list[str] = []
         self.closed = False
+        self.waited: list[float] = []
         self.while_waiting: Callable[[], object] = lambda: None
         self.model = model
         self.load_failure = load_failure
@@ -231,7 +232,8 @@ class FakeEngine:
         return [self._ready.popleft() for _ in range(min(limit, len(self._ready)))]
 
     def wait(self, timeout_s: float) -> bool:
-        """Whether there is something now, after `while_waiting`: time does not pass here."""
+        """Whether there is something now, after `while_waiting`: time does not pass here. Noted in `waited`."""
+        self.waited.append(timeout_s)
         self.while_waiting()
         return bool(self._ready)
 

@@ -53,7 +53,7 @@ class House:
             for event in engine.poll():
                 if is_it(event):
                     return event
-            time.sleep(0.0005)
+            engine.wait(PATIENCE_S)
 
     def first_token(self, engine: Engine, request: Request) -> tuple[float, float]:
         """Seconds to the first text of an answer, and its tokens a second."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import date
 from functools import cache, partial
 
 import torch
@@ -25,6 +26,7 @@ KINDS = ("packed", "fast", "transformers")
 """Weights packed as a GGUF file has them; our forward pass; transformers' own."""
 SYSTEMS = ("", "You answer questions about parcels.", "You answer questions about tents, in verse.")
 QUESTIONS = ("Where is it?", "Where is the parcel of the customer now?", "Why? 🙂", "And the stove " * 6)
+DAY = date(2026, 12, 2)
 WORDS = st.sampled_from(QUESTIONS)
 
 
@@ -204,7 +206,8 @@ class ResponderMachine(RuleBasedStateMachine):
     def _request(self, chat: Chat, messages: list[Message], length: int) -> Request:
         sampling = replace(self.sampling, max_tokens=length, seed=self.count)
         self.count += 1
-        return Request(tuple(messages), sampling, chat.name, write_ahead=self.count % 3 > 0)
+        day = DAY if self.count % 4 else None  # prompts without a day are built anew each time
+        return Request(tuple(messages), sampling, chat.name, day=day, write_ahead=self.count % 3 > 0)
 
     def _ask(self, chat: Chat, messages: list[Message], length: int, *, use_cache: bool = True) -> None:
         request = replace(self._request(chat, messages, length), use_cache=use_cache)

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import date
 
 import pytest
 
@@ -20,7 +21,7 @@ SYSTEM = Message("system", "You answer questions about parcels and tents. Be bri
 
 
 def request(question: str = "Where is my parcel?", **changes: object) -> Request:
-    base = Request((SYSTEM, Message("user", question)), GREEDY, "chat")
+    base = Request((SYSTEM, Message("user", question)), GREEDY, "chat", day=date(2026, 12, 2))
     return replace(base, **changes)  # type: ignore[arg-type]
 
 

@@ -14,6 +14,7 @@ from tokenizers import Tokenizer, models, trainers
 from transformers import PreTrainedTokenizerFast
 
 from app.chat.ahead import ENOUGH_CHARACTERS, HELD_CHARACTERS, REST_MS, alternatives, certain_part, is_wanted
+from app.chat.cost import PREVIEW_REST_MS
 from app.chat.residents import ResidentPrompt
 from app.placeholders import Cure
 from app.settings import Settings
@@ -124,7 +125,7 @@ def test_typing_is_read_in_stretches(quiet: Desk) -> None:
 
 def test_what_is_read_is_not_broken_off_between_two_keys(quiet: Desk) -> None:
     """A preview would: it is asked for a little later then. Where nothing is read, the shorter rest does."""
-    previewer, fast = quiet.session.cost.draft, 80
+    previewer, fast = quiet.session.cost.draft, PREVIEW_REST_MS
     quiet.session.cost.draft_changed(QUESTION)
     assert quiet.bridge.is_reading_ahead
     quiet.engine.previews.clear()

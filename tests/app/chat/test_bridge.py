@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import QEventLoop
 from pytestqt.qtbot import QtBot
 
-from app.chat.bridge import DRAIN_EVERY_MS, DRAIN_FOR_S, HELD_S, REST_EVERY_MS, SOON_EVERY_MS, Bridge, merge
+from app.chat.bridge import DRAIN_EVERY_MS, DRAIN_FOR_S, HELD_S, REST_EVERY_MS, SOON_EVERY_MS, WAITED_S, Bridge, merge
 from engine import (
     BY_ITSELF,
     CacheView,
@@ -126,6 +126,8 @@ def test_the_word_that_is_foreseen_is_waited_for(
     bridge.wait_for_word()
     assert ear.names() == []
     assert bridge.timer.interval() == SOON_EVERY_MS
+    assert len(engine.waited) == 1
+    assert 0 < engine.waited[0] <= WAITED_S
     monkeypatch.setattr("app.chat.bridge.WAITED_S", 3600.0)
     engine.while_waiting = lambda: engine.advance_to(TextDelta)
     bridge.wait_for_word()

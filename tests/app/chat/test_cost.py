@@ -30,7 +30,7 @@ def test_typing_is_asked_about_once_it_rests(desk: Desk, qtbot: QtBot) -> None:
         for text in ("H", "He", "Hel"):
             desk.session.cost.draft_changed(text)
     assert asked(desk) == [(Message("user", "Hel"),)]
-    assert PREVIEW_REST_MS == 80
+    assert desk.session.cost.draft.rest.interval() == PREVIEW_REST_MS
 
 
 def test_a_preview_is_the_request_that_would_be_sent(desk: Desk) -> None:

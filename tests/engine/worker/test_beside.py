@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +15,7 @@ from engine import Engine, Failed, Finished, ModelSpec
 from engine.events import CacheView, Matched
 from engine.types import Sampling
 from engine.worker.jobs import Job, Jobs, Kind
-from tests.engine.worker_driver import PATIENCE_S, Driver, request
+from tests.engine.worker_driver import PATIENCE_S, Driver, Gate, request
 
 LONG = Sampling(temperature=0.0, max_tokens=40)
 
@@ -183,7 +184,7 @@ def test_the_answers_of_both_are_read_once_more_at_idle(driver: Driver, other: D
 
 
 def test_whoever_waits_is_woken_by_the_next_event(driver: Driver, other: Driver) -> None:
-    """By one of its own; and it hears at once where there is one already, or where the engine is closed meanwhile."""
+    """By one of its own; and it hears at once where there is one already."""
     driver.quiet()
     assert not driver.engine.wait(0)
     asked = driver.engine.submit(request())
@@ -194,8 +195,22 @@ def test_whoever_waits_is_woken_by_the_next_event(driver: Driver, other: Driver)
     assert other.engine.wait(PATIENCE_S)
     assert other.engine.wait(0), "not polled yet"
     other.finished(theirs)
+
+
+def test_whoever_waits_hears_of_the_end(driver: Driver, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The engine is closed while an answer is held and somebody waits for it."""
+    driver.quiet()
+    gate = Gate(monkeypatch)
+    asked = driver.engine.submit(request("What is a tent?"))
+    assert gate.reached.wait(PATIENCE_S)
     driver.events += driver.engine.poll()
-    driver.engine.preview(request())
-    driver.engine.close()
-    assert driver.engine.wait(PATIENCE_S)
-    assert driver.engine.poll()
+    heard: list[bool] = []
+    waiting = threading.Thread(target=lambda: heard.append(driver.engine.wait(PATIENCE_S)))
+    waiting.start()
+    closing = threading.Thread(target=driver.engine.close)
+    closing.start()
+    gate.open.set()
+    waiting.join(PATIENCE_S)
+    closing.join(PATIENCE_S)
+    assert heard == [True]
+    assert isinstance(driver.end(asked), Failed | Finished)
