@@ -150,7 +150,7 @@ def places() -> Iterator[Finding]:
 def display() -> Iterator[Finding]:
     """Whether a window can open, and what Qt misses for it."""
     shown = has_display()
-    yield Finding("display", "yes" if shown else "none: `headstart demo --offscreen` runs without one")
+    yield Finding("display", "yes" if shown else "none: `headstart demo --offscreen --out out/demo` runs without one")
     packages = missing_packages(offscreen=not shown)
     fonts_only = all(name.startswith("fonts-") for name in packages)
     if packages:

@@ -29,6 +29,8 @@ METHOD_AHEAD = (
     " the last answer can be compared."
 )
 HEADS = ("turn", "question", "prompt", "reused", "computed", "first token", "without", "sooner")
+READ_AHEAD = ("tokens left", "read ahead")
+"""Before "first token" where questions were read while they were typed: what was left to compute, and its time."""
 QUESTION = HEADS.index("question")
 """The one column of words; all others are numbers and stand on the right."""
 Picture = tuple[str, bytes, bytes]
@@ -72,7 +74,7 @@ dd { margin: 0; }
 
 
 class TurnLine(NamedTuple):
-    """A line of the table: a cell for each of HEADS, and the notes under the question."""
+    """A line of the table: a cell for each of its heads, and the notes under the question."""
 
     cells: tuple[str, ...]
     notes: tuple[str, ...]
@@ -109,6 +111,7 @@ class Page:
     numbers: tuple[tuple[str, str], ...]
     sentences: tuple[str, ...]
     charts: tuple[Chart, ...]
+    heads: tuple[str, ...]
     turns: tuple[TurnLine, ...]
     answers: tuple[Answered, ...]
     facts: tuple[tuple[str, str], ...]
@@ -116,14 +119,16 @@ class Page:
 
 def page_of(report: Report, machine: str) -> Page:
     """What the page says about a report. `machine` is what the figures were measured on."""
-    pairs = report.pairs()
+    pairs, ahead = report.pairs(), report.rows("ahead")
+    at = HEADS.index("first token")
     return Page(
         title=TITLES[report.script],
-        about=f"{report.about} {METHOD_AHEAD if report.rows('ahead') else METHOD}",
-        numbers=_last_turn(pairs[-1], report.rows("ahead")[-1:]),
+        about=f"{report.about} {METHOD_AHEAD if ahead else METHOD}",
+        numbers=_last_turn(pairs[-1], ahead[-1:]),
         sentences=tuple(filter(None, sentences(report))),
-        charts=charts(pairs, report.rows("ahead")),
-        turns=tuple(_turn_line(report, pair) for pair in pairs),
+        charts=charts(pairs, ahead),
+        heads=HEADS[:at] + READ_AHEAD + HEADS[at:] if ahead else HEADS,
+        turns=tuple(_turn_line(report, pair, ahead[number : number + 1]) for number, pair in enumerate(pairs)),
         answers=tuple(
             Answered(f"{turn}. {aside.question}", aside.answer, aside.cold_answer, aside.thought, aside.cold_thought)
             for turn, aside in sorted(report.asides.items())
@@ -144,7 +149,8 @@ def _last_turn(pair: Pair, ahead: Sequence[Row]) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _turn_line(report: Report, pair: Pair) -> TurnLine:
+def _turn_line(report: Report, pair: Pair, ahead: Sequence[Row]) -> TurnLine:
+    """`ahead` is the turn's row where it was read ahead, too."""
     warm, cold = pair
     aside = report.asides.get(warm.turn)
     notes = [aside.note, f"Conversation: {aside.conversation}" if report.script == "tree" else ""] if aside else []
@@ -155,6 +161,7 @@ def _turn_line(report: Report, pair: Pair) -> TurnLine:
         f"{warm.prompt_tokens:,}",
         f"{warm.reused_tokens:,}",
         f"{warm.computed_tokens:,}",
+        *(cell for row in ahead for cell in (f"{row.computed_tokens:,}", f"{row.ttft_s:.2f} s")),
         f"{warm.ttft_s:.2f} s",
         f"{cold.ttft_s:.2f} s",
         "–" if times is None else f"{times:.1f}×",
@@ -226,7 +233,7 @@ def body(page: Page, *, numbers: str, figures: str, table: str, answers: str, fa
 
 def table(page: Page, attributes: str = "") -> str:
     """A row for each turn. Qt aligns a cell by its own attribute only."""
-    head = "".join(_cell("th", column, name) for column, name in enumerate(HEADS))
+    head = "".join(_cell("th", column, name) for column, name in enumerate(page.heads))
     rows = "\n".join(f"<tr>{_cells(line)}</tr>" for line in page.turns)
     return f"<table{attributes}>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}\n</tbody>\n</table>"
 

@@ -16,13 +16,17 @@ MISSED_SHARE = 0.1
 def as_table(report: Report) -> str:
     """A line for each turn, and the sentences that belong under them."""
     model = report.model
+    ahead = report.rows("ahead")
     lines = [
         f"{model.name} on {model.device}, {model.dtype}{', near' if model.near else ''}",
         "",
         "            tokens of the prompt         first token             tokens a second",
         "turn    total   reused computed      on     off  sooner            on      off",
     ]
-    lines += [_table_line(on, off) for on, off in report.pairs()]
+    if ahead:
+        lines[-2] += "   read ahead"
+        lines[-1] += "    left   first token"
+    lines += [_table_line(on, off, ahead[number : number + 1]) for number, (on, off) in enumerate(report.pairs())]
     return "\n".join([*lines, "", *filter(None, sentences(report))])
 
 
@@ -64,7 +68,7 @@ def gain_written(report: Report) -> str:
         return ""
     return (
         f"Written ahead, by guesses that held, were {accepted:,} tokens of the answers:"
-        f" {accepted / passes:.2f} in each of {passes:,} passes of the model, on top of the one it writes."
+        f" each of {passes:,} passes of the model wrote {1 + accepted / passes:.2f} tokens instead of one."
     )
 
 
@@ -151,10 +155,11 @@ def _why(report: Report) -> str:
     return said
 
 
-def _table_line(on: Row, off: Row) -> str:
+def _table_line(on: Row, off: Row, ahead: Sequence[Row]) -> str:
     times = times_sooner(on, off)
     sooner = "-" if times is None else f"{times:.1f}x"
     return (
         f"{on.turn:>4} {on.prompt_tokens:>8,} {on.reused_tokens:>8,} {on.computed_tokens:>8,}"
         f" {on.ttft_s:>5.2f} s {off.ttft_s:>5.2f} s {sooner:>7} {on.tokens_per_s:>13.1f} {off.tokens_per_s:>8.1f}"
+        + "".join(f" {row.computed_tokens:>7,} {row.ttft_s:>11.2f} s" for row in ahead)
     )

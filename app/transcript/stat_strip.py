@@ -12,7 +12,7 @@ from app import theme
 from app.language import tr
 from app.widgets.explain import Explain
 from app.widgets.plain import Label, SoftLabel, tool_tip
-from app.words import figures, knows_cold, result
+from app.words import figures, knows_cold, result, times_sooner
 from engine import TurnStats
 
 
@@ -59,7 +59,8 @@ class StatStrip(QWidget):
         out only when somebody points at them."""
         self._stats = stats
         parts = result(stats, finish_reason)
-        is_sooner = stats.reused_tokens > 0 and knows_cold(stats)
+        is_told = stats.ttft_s is not None and stats.reused_tokens > 0 and knows_cold(stats)
+        is_sooner = is_told and bool(times_sooner(stats.ttft_s or 0.0, stats.cold_ttft_s, stats.cold_measured))
         if (parts, is_sooner) != (self._parts, self._is_sooner):
             self._parts, self._is_sooner = parts, is_sooner
             self._say()

@@ -12,6 +12,7 @@ from dataclasses import replace
 import pytest
 
 from app.demo import report as report_module
+from app.demo.page import as_html, page_of
 from app.demo.report import Report, machine, make_row
 from app.demo.report_words import as_table, gain_written
 from engine import DeviceReport, EngineReport, HeadstartError, TtftParts, TurnStats, describe_devices
@@ -66,7 +67,9 @@ def test_what_was_written_ahead_is_said_where_any_was(report: Report) -> None:
         replace(row, passes=40, accepted_tokens=30) if row.cache == "on" else replace(row, passes=9, accepted_tokens=9)
         for row in report.turns
     ]
-    said = "Written ahead, by guesses that held, were 60 tokens of the answers: 0.75 in each of 80 passes of the model"
+    said = (
+        "Written ahead, by guesses that held, were 60 tokens of the answers: each of 80 passes of the model wrote 1.75"
+    )
     assert gain_written(report).startswith(said)
     assert gain_written(report) in as_table(report)
 
@@ -88,3 +91,22 @@ def test_a_graphics_card_is_named_behind_the_processor(monkeypatch: pytest.Monke
     devices = tuple(DeviceReport(kind, name, 1, 1, ()) for kind, name in (("cuda", "Card 7"), ("cpu", "Fine CPU 9")))
     monkeypatch.setattr(report_module, "describe_devices", lambda: EngineReport({}, 2, devices))
     assert machine().startswith("Fine CPU 9, Card 7, ")
+
+
+def test_what_was_read_ahead_stands_in_both_tables(report: Report) -> None:
+    """What was left to compute when the question was sent, and the first token then."""
+    *_, without, first, second = as_table(report).split("\n\n")[1].splitlines()
+    assert "ahead" not in without
+    for turn, (prompt, reused, ahead) in enumerate([(3052, 3040, 3040), (3150, 3141, 53)], 1):
+        row = replace(make_row(turn, "ahead", stats(prompt, reused, 0.0625)), ahead_tokens=ahead)
+        report.turns.append(row)
+    _, heads, *lines = as_table(report).split("\n\n")[1].splitlines()
+    assert heads.split()[-3:] == ["left", "first", "token"]
+    assert [line.split()[-3:] for line in lines] == [["12", "0.06", "s"], ["9", "0.06", "s"]]
+    assert [line.startswith(before) for line, before in zip(lines, (first, second), strict=True)] == [True, True]
+    page = page_of(report, "a computer")
+    assert all(len(line.cells) == len(page.heads) for line in page.turns)
+    at = page.heads.index("read ahead")
+    assert [line.cells[at - 1 : at + 1] for line in page.turns] == [("12", "0.06 s"), ("9", "0.06 s")]
+    assert "<th" in as_html(page)
+    assert "read ahead" in as_html(page)

@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import QEvent, QPoint
-from PySide6.QtGui import QHelpEvent, QImage
+from PySide6.QtGui import QColor, QHelpEvent, QImage
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from app import theme
 from app.transcript.stat_strip import StatStrip
 from engine import TtftParts, TurnStats
 
@@ -82,3 +83,14 @@ def test_it_wraps_where_there_is_little_room_and_paints(qtbot: QtBot) -> None:
     pixels = range(0, 170)
     colours = {image.pixelColor(x, y).name() for x in pixels for y in range(2, 18)}
     assert len(colours) > 4
+
+
+def test_the_blue_square_stands_before_what_came_sooner_only(qtbot: QtBot) -> None:
+    """Not where some tokens were reused and the first word came no sooner."""
+    later = replace(STATS, ttft_s=STATS.cold_ttft_s)
+    for stats, is_sooner in ((STATS, True), (later, False)):
+        strip = shown(qtbot, stats)
+        image = QImage(strip.size(), QImage.Format.Format_RGB32)
+        strip.render(image)
+        colours = {image.pixelColor(x, y).name() for x in range(30) for y in range(strip.height())}
+        assert (QColor(theme.current().reused).name() in colours) == is_sooner
