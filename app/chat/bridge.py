@@ -31,6 +31,8 @@ from engine import (
 DRAIN_EVERY_MS = 60
 REST_EVERY_MS = 500
 """While nothing is asked for: the engine works on, and says what it settled, wrote to disk, or could not."""
+PREVIEW_TAKES_MS = 20
+"""So long after it was asked for a preview is mostly there: whoever types quickly would see none that came later."""
 SOON_EVERY_MS = 15
 """While a first word is foreseen at once."""
 WAITED_S = 0.06
@@ -99,12 +101,17 @@ class Bridge(QObject):
         self._outstanding: set[int] = set()
         self._aside: set[int] = set()
         self._ahead: set[int] = set()
+        self._unread_tokens = 0
         self._thinking: tuple[str, ...] = ()  # what the loaded model lets one choose
         self._told: deque[Callable[[CacheView], object] | None] = deque()
         self._ready: deque[Event] = deque()
         self._soon: tuple[int, float] | None = None  # whose first word is foreseen at once, and until when it holds
         self.timer = QTimer(self)
         self.timer.timeout.connect(self.drain)
+        self._look = QTimer(self)
+        self._look.setSingleShot(True)
+        self._look.setInterval(PREVIEW_TAKES_MS)
+        self._look.timeout.connect(self.drain)
         self._signals = {
             Loading: self.loading,
             Loaded: self.loaded,
@@ -122,6 +129,11 @@ class Bridge(QObject):
     def busy(self) -> bool:
         """True while something is outstanding that somebody waits for."""
         return bool(self._outstanding - self._ahead or self._told)
+
+    @property
+    def is_reading(self) -> bool:
+        """True while the engine is to read what nobody waits for: ahead, or again, an answer that it wrote."""
+        return self.is_reading_ahead or self._unread_tokens > 0
 
     @property
     def is_reading_ahead(self) -> bool:
@@ -159,6 +171,8 @@ class Bridge(QObject):
 
     def request_preview(self, request: Request) -> int:
         """Ask what a request would reuse and compute; ends with `preview` or `failed`."""
+        if not (self._is_closed or self._look.isActive()):
+            self._look.start()
         return self._expect(self._engine.preview(self._addressed(request)))
 
     def read_ahead(self, request: Request, *others: Request, keeps: bool = False) -> int:
@@ -188,6 +202,7 @@ class Bridge(QObject):
         """Stop the timer and the engine. True when the engine's thread has ended. Safe to call twice."""
         self._is_closed = True
         self.timer.stop()
+        self._look.stop()
         self._outstanding.clear()
         self._aside.clear()
         self._ahead.clear()
@@ -247,6 +262,8 @@ class Bridge(QObject):
             return
         if isinstance(event, Loaded):
             self._thinking = event.model.thinking
+        if isinstance(event, CacheView):
+            self._unread_tokens = event.unread_tokens
         is_aside = event.request_id in self._aside and not isinstance(event, CacheView)
         if isinstance(event, Finished | Failed | Loaded | Preview):
             self._outstanding.discard(event.request_id)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from app.chat.ahead import REST_MS, WRITING_REST_MS, Reader, alternatives, certain_part, later
+from app.chat.ahead import WRITING_REST_MS, Reader, alternatives, certain_part, later
 from app.chat.attached import Attached
 from app.chat.branch import Branch
 from app.chat.bridge import Bridge
@@ -17,8 +17,9 @@ from app.history.records import repair_text
 from app.placeholders import Cure, Values, names_in
 from engine import HeadstartError, ModelInfo, Preview, Request, TemplateSettings, TurnStats
 
-PREVIEW_REST_MS = 80
-"""Less than from one key to the next, for most who type: then what they send was previewed, and its prompt is built."""
+PREVIEW_REST_MS, READING_REST_MS = 80, 600
+"""Less than from one key to the next, for most who type: then what they send was previewed, and its prompt is built.
+And more than that, also for who types slowly."""
 SOON_TOKENS, SOON_CHARACTERS, SOON_S = 32, 64, 0.3
 """A first word is foreseen at once where so few tokens are left to read, so little was typed since they were counted,
 and it takes no longer: neither by the estimate, which says little of so few tokens, nor by the newest of such answers.
@@ -55,8 +56,8 @@ class Outlook:
 
 
 class Previewer(QObject):
-    """Asks the engine for previews once nothing has changed for 80 ms, or for 150 ms while something is read ahead, and
-    hands on the answer to the newest question.
+    """Asks the engine for previews once nothing has changed for 80 ms, or for 600 ms while it reads what nobody waits
+    for, and hands on the answer to the newest question.
 
     `requests` builds what to ask about, nothing where there is nothing to ask; `tell` gets one preview for each,
     in their order, when all are there. One that fails needs no word: sending the same says why.
@@ -100,11 +101,11 @@ class Previewer(QObject):
         self._awaited = {self._bridge.request_preview(request): None for request in self._requests()}
 
     def _on_rest(self) -> None:
-        """A preview breaks off what is being read ahead. Between two keys that goes first: else whoever types on a slow
-        computer would have nothing read."""
-        if self._bridge.is_reading_ahead and not self._has_waited_for_reading:
+        """A preview breaks off what is being read ahead or again, and that piece begins anew. While somebody types it
+        goes first: else whoever types on a slow computer would have nothing read."""
+        if self._bridge.is_reading and not self._has_waited_for_reading:
             self._has_waited_for_reading = True
-            self.rest.start(REST_MS - PREVIEW_REST_MS)
+            self.rest.start(READING_REST_MS - PREVIEW_REST_MS)
         else:
             self.ask()
 

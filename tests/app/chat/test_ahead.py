@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, trainers
 from transformers import PreTrainedTokenizerFast
 
-from app.chat.ahead import ENOUGH_CHARACTERS, HELD_CHARACTERS, REST_MS, alternatives, certain_part, is_wanted
-from app.chat.cost import PREVIEW_REST_MS
+from app.chat.ahead import ENOUGH_CHARACTERS, HELD_CHARACTERS, alternatives, certain_part, is_wanted
+from app.chat.cost import PREVIEW_REST_MS, READING_REST_MS
 from app.chat.residents import ResidentPrompt
 from app.placeholders import Cure
 from app.settings import Settings
-from engine import Loaded, Message, ModelSpec, Prefill, Request, TemplateSettings, TextDelta
+from engine import BY_ITSELF, CacheView, Loaded, Message, ModelSpec, Prefill, Request, TemplateSettings, TextDelta
 from engine.prompt.comparing import common_length
 from engine.prompt.template import PromptBuilder
 from tests.app.conftest import Desk
@@ -136,12 +136,23 @@ def test_what_is_read_is_not_broken_off_between_two_keys(quiet: Desk) -> None:
     waited.append(previewer.rest.interval())
     previewer.rest.timeout.emit()
     assert len(quiet.engine.previews) == 1
-    assert waited == [fast, REST_MS - fast]
+    assert waited == [fast, READING_REST_MS - fast]
     quiet.play()
     quiet.session.cost.draft_changed(f"{QUESTION} ")
     assert previewer.rest.interval() == fast
     previewer.rest.timeout.emit()
     assert len(quiet.engine.previews) == 2
+
+
+def test_nor_is_what_is_read_again(quiet: Desk) -> None:
+    """The answer before, where nothing is read ahead."""
+    previewer = quiet.session.cost.draft
+    for unread, rest in ((40, READING_REST_MS - PREVIEW_REST_MS), (0, PREVIEW_REST_MS)):
+        quiet.engine.inject(CacheView(BY_ITSELF, 0.0, 10, 0, 0, 0, 0, 0, unread_tokens=unread))
+        quiet.bridge.drain()
+        quiet.session.cost.draft_changed(f"Hi {unread}")
+        previewer.rest.timeout.emit()
+        assert previewer.rest.interval() == rest
 
 
 def test_a_paste_is_read_at_once(quiet: Desk) -> None:

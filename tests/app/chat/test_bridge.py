@@ -152,6 +152,16 @@ def test_an_answer_without_a_word_ends_at_once(make_bridge: Callable[..., Any], 
     assert not bridge.busy
 
 
+def test_a_preview_is_looked_for_as_soon_as_it_may_be_there(
+    make_bridge: Callable[..., Any], qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not with the next look of many: whoever types quickly changes the text before that."""
+    monkeypatch.setattr("app.chat.bridge.DRAIN_EVERY_MS", 3_600_000)
+    bridge, _ = make_bridge(FakeEngine())
+    with qtbot.waitSignal(bridge.preview):
+        bridge.request_preview(REQUEST)
+
+
 def test_what_idle_work_says_comes_by_itself(make_bridge: Callable[..., Any], qtbot: QtBot) -> None:
     """A note about the disk, or that the engine stopped: nothing was asked for when it was said."""
     engine = FakeEngine()
