@@ -96,6 +96,13 @@ def knows_cold(stats: TurnStats) -> bool:
     return stats.cold_measured or stats.cold_ttft_s >= LEAST_ESTIMATE_S
 
 
+def is_sooner(stats: TurnStats) -> bool:
+    """Whether the cache made the first word come sooner than from scratch, as far as that is said."""
+    if stats.ttft_s is None or not stats.reused_tokens or not knows_cold(stats):
+        return False
+    return bool(times_sooner(stats.ttft_s, stats.cold_ttft_s, stats.cold_measured))
+
+
 def cold_time(stats: TurnStats) -> str:
     """What a turn would have taken from scratch: "3.45 s" where that was measured, else "about 3 to 5 s"."""
     return (
@@ -136,7 +143,7 @@ def result(stats: TurnStats, finish_reason: str = "") -> tuple[str, str]:
     if not stats.reused_tokens or not knows_cold(stats):
         return after, _joined("", ending)
     share = _shares(stats)
-    if times_sooner(stats.ttft_s, stats.cold_ttft_s, stats.cold_measured):
+    if is_sooner(stats):
         return after, _joined(tr("instead of {cold_time}, {share}", cold_time=cold_time(stats), share=share), ending)
     return after, _joined(tr("no sooner than from scratch, {share}", share=share), ending)
 

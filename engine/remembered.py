@@ -46,6 +46,12 @@ class Remembered(Generic[Result]):
                     self._drop_oldest()
         return result
 
+    def forget(self) -> None:
+        """Remember nothing of what was asked so far."""
+        with self._lock:
+            self._results.clear()
+            self.nbytes = 0
+
     def _drop_oldest(self) -> None:
         while self.nbytes > self._budget_bytes:
             key = next(iter(self._results))
@@ -53,9 +59,10 @@ class Remembered(Generic[Result]):
 
 
 def size_of(value: object) -> int:
-    """Bytes of a text, of a number, or of nested tuples of them; as if nothing else held the numbers."""
+    """Bytes of a text, of a number, of what says so itself (`nbytes`), or of nested tuples of them; as if nothing else
+    held the numbers."""
     if not isinstance(value, tuple):
-        return sys.getsizeof(value)
+        return int(getattr(value, "nbytes", 0) or sys.getsizeof(value))
     inside = INT_BYTES * len(value) if value and isinstance(value[0], int) else sum(map(size_of, value))
     return sys.getsizeof(value) + inside
 

@@ -19,7 +19,7 @@ from engine import HeadstartError, ModelInfo, Preview, Request, TemplateSettings
 
 PREVIEW_REST_MS, READING_REST_MS = 80, 600
 """Less than from one key to the next, for most who type: then what they send was previewed, and its prompt is built.
-And more than that, also for who types slowly."""
+And more than that even for whoever types slowly, while the engine reads."""
 SOON_TOKENS, SOON_CHARACTERS, SOON_S = 32, 64, 0.3
 """A first word is foreseen at once where so few tokens are left to read, so little was typed since they were counted,
 and it takes no longer: neither by the estimate, which says little of so few tokens, nor by the newest of such answers.

@@ -128,7 +128,7 @@ def page_of(report: Report, machine: str) -> Page:
         sentences=tuple(filter(None, sentences(report))),
         charts=charts(pairs, ahead),
         heads=HEADS[:at] + READ_AHEAD + HEADS[at:] if ahead else HEADS,
-        turns=tuple(_turn_line(report, pair, ahead[number : number + 1]) for number, pair in enumerate(pairs)),
+        turns=tuple(_turn_line(report, pair) for pair in pairs),
         answers=tuple(
             Answered(f"{turn}. {aside.question}", aside.answer, aside.cold_answer, aside.thought, aside.cold_thought)
             for turn, aside in sorted(report.asides.items())
@@ -149,8 +149,7 @@ def _last_turn(pair: Pair, ahead: Sequence[Row]) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _turn_line(report: Report, pair: Pair, ahead: Sequence[Row]) -> TurnLine:
-    """`ahead` is the turn's row where it was read ahead, too."""
+def _turn_line(report: Report, pair: Pair) -> TurnLine:
     warm, cold = pair
     aside = report.asides.get(warm.turn)
     notes = [aside.note, f"Conversation: {aside.conversation}" if report.script == "tree" else ""] if aside else []
@@ -161,7 +160,7 @@ def _turn_line(report: Report, pair: Pair, ahead: Sequence[Row]) -> TurnLine:
         f"{warm.prompt_tokens:,}",
         f"{warm.reused_tokens:,}",
         f"{warm.computed_tokens:,}",
-        *(cell for row in ahead for cell in (f"{row.computed_tokens:,}", f"{row.ttft_s:.2f} s")),
+        *(cell for row in report.ahead(warm.turn) for cell in (f"{row.computed_tokens:,}", f"{row.ttft_s:.2f} s")),
         f"{warm.ttft_s:.2f} s",
         f"{cold.ttft_s:.2f} s",
         "–" if times is None else f"{times:.1f}×",

@@ -87,6 +87,10 @@ class Report:
         """Each turn with the cache on and off."""
         return list(zip(self.rows("on"), self.rows("off"), strict=True))
 
+    def ahead(self, turn: int) -> list[Row]:
+        """The row of a turn whose question was read while it was typed, too; none where it was not."""
+        return [row for row in self.rows("ahead") if row.turn == turn]
+
     def rows(self, cache: Cache) -> list[Row]:
         """The rows of one kind, by turn."""
         return sorted((row for row in self.turns if row.cache == cache), key=lambda row: row.turn)

@@ -16,17 +16,16 @@ MISSED_SHARE = 0.1
 def as_table(report: Report) -> str:
     """A line for each turn, and the sentences that belong under them."""
     model = report.model
-    ahead = report.rows("ahead")
     lines = [
         f"{model.name} on {model.device}, {model.dtype}{', near' if model.near else ''}",
         "",
         "            tokens of the prompt         first token             tokens a second",
         "turn    total   reused computed      on     off  sooner            on      off",
     ]
-    if ahead:
+    if report.rows("ahead"):
         lines[-2] += "   read ahead"
         lines[-1] += "    left   first token"
-    lines += [_table_line(on, off, ahead[number : number + 1]) for number, (on, off) in enumerate(report.pairs())]
+    lines += [_table_line(on, off, report.ahead(on.turn)) for on, off in report.pairs()]
     return "\n".join([*lines, "", *filter(None, sentences(report))])
 
 

@@ -12,7 +12,7 @@ from app import theme
 from app.language import tr
 from app.widgets.explain import Explain
 from app.widgets.plain import Label, SoftLabel, tool_tip
-from app.words import figures, knows_cold, result, times_sooner
+from app.words import figures, is_sooner, result
 from engine import TurnStats
 
 
@@ -59,10 +59,8 @@ class StatStrip(QWidget):
         out only when somebody points at them."""
         self._stats = stats
         parts = result(stats, finish_reason)
-        is_told = stats.ttft_s is not None and stats.reused_tokens > 0 and knows_cold(stats)
-        is_sooner = is_told and bool(times_sooner(stats.ttft_s or 0.0, stats.cold_ttft_s, stats.cold_measured))
-        if (parts, is_sooner) != (self._parts, self._is_sooner):
-            self._parts, self._is_sooner = parts, is_sooner
+        if (parts, is_sooner(stats)) != (self._parts, self._is_sooner):
+            self._parts, self._is_sooner = parts, is_sooner(stats)
             self._say()
         if finish_reason or not self._figures.isHidden():
             self._say_figures()

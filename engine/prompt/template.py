@@ -115,7 +115,8 @@ class Prompt:
         """What its ids and texts take."""
         texts = sum(size_of((each.content, each.thought, each.token_ids)) for each in self.messages)
         calls = sum(size_of((call.name, call.arguments, call.id)) for each in self.messages for call in each.tool_calls)
-        return size_of(self.ids) + texts + calls
+        tools = sum(size_of((tool.name, tool.description, tool.parameters)) for tool in self.tools)
+        return size_of(self.ids) + texts + calls + tools
 
     @property
     def asked(self) -> tuple[int, ...]:

@@ -54,3 +54,14 @@ def test_what_two_threads_compute_at_the_same_time_counts_once() -> None:
     assert remembered("parcel") == alone("parcel")
     assert asked == ["parcel", "parcel"]
     assert remembered.nbytes == alone.nbytes
+
+
+def test_what_is_forgotten_is_computed_again_and_counts_no_more() -> None:
+    asked: list[str] = []
+    remembered = Remembered(lambda text: asked.append(text) or text, 10_000)
+    remembered("one")
+    remembered("one")
+    remembered.forget()
+    assert (remembered.nbytes, ("one",) in remembered) == (0, False)
+    remembered("one")
+    assert asked == ["one", "one"]

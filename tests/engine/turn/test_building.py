@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from engine.models.loaded import LoadedModel
 from engine.prompt.marks import AnswerFormat
 from engine.prompt.template import PromptBuilder
-from engine.turn.building import REMEMBERED_BYTES, REMEMBERED_PROMPTS, Building
+from engine.turn.building import REMEMBERED_BYTES, Building
 from engine.types import Message, Request, Sampling, TemplateSettings
 from tests.engine.chat_templates import LLAMA3
 from tests.engine.tiny_models import make_tokenizer
@@ -102,8 +102,10 @@ def test_those_that_nobody_asked_for_are_forgotten_first(building: Building) -> 
     """The draft's stays where badges of many conversations are asked for meanwhile."""
     first = built(building, REQUEST)
     second = built(building, replace(REQUEST, messages=(Message("user", "Case"),)))
-    for number in range(REMEMBERED_PROMPTS - 1):
-        built(building, replace(REQUEST, messages=(Message("user", f"Case {number}"),)))
+    thought = Message("assistant", "Yes.", thought="x" * (REMEMBERED_BYTES // 8))
+    for number in range(8):
+        asked = (Message("user", f"Case {number}"), thought, Message("user", "And?"))
+        built(building, replace(REQUEST, messages=asked))
         assert built(building, REQUEST) is first
     assert built(building, replace(REQUEST, messages=(Message("user", "Case"),))) is not second
 
